@@ -1,17 +1,20 @@
-// The messages of four programs, without their computing:
+// The messages of six programs, without their computing:
 //
-//   kernels cg|ft|lu|zeus CLASS ITERATIONS
+//   kernels cg|ft|lu|zeus|rings|wiedemann CLASS ITERATIONS
 //
 // cg, ft, lu: of the NAS Parallel Benchmarks 3.4, class A, C or D. zeus: ZEUS-MP/2, mhd blast, tiles of 16^3 zones
 // (CLASS is "16"; "16s": the shortest dimension of their grid varies slowest). Sizes, numbers and order of messages are
-// those of the programs; tests/papers/test_kernels.py compares them with recorded patterns. Writes "seconds,S": of the
-// iterations, without what comes before them.
+// those of the programs; tests/papers/test_kernels.py compares them with recorded patterns. rings: the benchmark of
+// reorder-2011 §4.1 (CLASS is the token's bytes: "64K"). wiedemann: the product of a square matrix and a block of 64
+// vectors over GF(2), as a block Wiedemann step repeats it (CLASS is the rows: "1M"). For these two no recorded pattern
+// exists; the test compares them with closed forms. Writes "seconds,S": of the iterations, without what comes before.
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { kTag = 7, kDouble = 8, kComplex = 16, kVariables = 5, kInner = 25, kFieldBytes = 3518 };
+enum { kTag = 7, kDouble = 8, kComplex = 16, kVariables = 5, kInner = 25, kFieldBytes = 3518, kRing = 8 };
 
 typedef struct {
   int ranks;
@@ -310,13 +313,88 @@ static void zeus(World* world, const char* size) {
   }
 }
 
+// "64K", "4M": at most 1 GiB.
+static int amount(const char* text) {
+  char* end;
+  const long number = strtol(text, &end, 10);
+  const int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+  if (number < 1 || number > 1024 || shift == 0 || end[1] != '\0') {
+    stop("expected CLASS 4K, 1M or the like");
+  }
+  return (int)number << shift;
+}
+
+// reorder-2011 §4.1: a token goes around each ring of eight ranks; then the first ranks of the rings exchange theirs.
+static void rings(World* world, const char* size) {
+  const int bytes = amount(size);
+  if (world->ranks % kRing != 0) {
+    stop("rings: expected a multiple of eight ranks");
+  }
+  const int place = world->rank % kRing;
+  const int first = world->rank - place;
+  const int next = first + (place + 1) % kRing;
+  const int before = first + (place + kRing - 1) % kRing;
+  MPI_Comm leaders;
+  MPI_Comm_split(MPI_COMM_WORLD, place == 0 ? 0 : MPI_UNDEFINED, world->rank, &leaders);
+  allocate(world, (size_t)bytes * (size_t)(place == 0 ? world->ranks / kRing : 1));
+  start_clock(world);
+  for (int i = 0; i < world->iterations; ++i) {
+    if (place == 0) {
+      MPI_Send(world->sent, bytes, MPI_BYTE, next, kTag, MPI_COMM_WORLD);
+    }
+    MPI_Recv(world->received, bytes, MPI_BYTE, before, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (place == 0) {
+      MPI_Allgather(world->sent, bytes, MPI_BYTE, world->received, bytes, MPI_BYTE, leaders);
+    } else {
+      MPI_Send(world->received, bytes, MPI_BYTE, next, kTag, MPI_COMM_WORLD);
+    }
+  }
+  if (leaders != MPI_COMM_NULL) {
+    MPI_Comm_free(&leaders);
+  }
+}
+
+// A square grid of ranks with a block of the matrix each. Sums of partial products are divided along a row of the grid,
+// and gathered along a column as the next factor. One word holds 64 vectors' bits of a row of the matrix.
+static void wiedemann(World* world, const char* size) {
+  int side = 1;
+  while (side * side < world->ranks) {
+    ++side;
+  }
+  if (side * side != world->ranks) {
+    stop("wiedemann: expected a square number of ranks");
+  }
+  const int words = (amount(size) + world->ranks - 1) / world->ranks;
+  MPI_Comm row;
+  MPI_Comm column;
+  MPI_Comm_split(MPI_COMM_WORLD, world->rank / side, world->rank, &row);
+  MPI_Comm_split(MPI_COMM_WORLD, world->rank % side, world->rank, &column);
+  allocate(world, (size_t)words * (size_t)side * sizeof(uint64_t));
+  int* counts = malloc((size_t)side * sizeof *counts);
+  if (!counts) {
+    stop("out of memory");
+  }
+  for (int i = 0; i < side; ++i) {
+    counts[i] = words;
+  }
+  start_clock(world);
+  for (int i = 0; i < world->iterations; ++i) {
+    MPI_Reduce_scatter(world->sent, world->received, counts, MPI_UINT64_T, MPI_BXOR, row);
+    MPI_Allgather(world->received, words, MPI_UINT64_T, world->sent, words, MPI_UINT64_T, column);
+  }
+  free(counts);
+  MPI_Comm_free(&row);
+  MPI_Comm_free(&column);
+}
+
 typedef void (*Kernel)(World*, const char*);
 
 static Kernel kernel_of(const char* name) {
   static const struct {
     const char* name;
     Kernel kernel;
-  } kernels[] = {{"cg", conjugate_gradient}, {"ft", fourier_transform}, {"lu", gauss_seidel}, {"zeus", zeus}};
+  } kernels[] = {{"cg", conjugate_gradient}, {"ft", fourier_transform}, {"lu", gauss_seidel}, {"zeus", zeus},
+                 {"rings", rings},           {"wiedemann", wiedemann}};
   for (size_t i = 0; i < sizeof kernels / sizeof *kernels; ++i) {
     if (strcmp(name, kernels[i].name) == 0) {
       return kernels[i].kernel;
@@ -330,7 +408,7 @@ int main(int count, char** arguments) {
   World world = {.iterations = count == 4 ? atoi(arguments[3]) : 0};
   const Kernel kernel = count == 4 ? kernel_of(arguments[1]) : NULL;
   if (!kernel || world.iterations < 1) {
-    stop("usage: kernels cg|ft|lu|zeus CLASS ITERATIONS");
+    stop("usage: kernels cg|ft|lu|zeus|rings|wiedemann CLASS ITERATIONS");
   }
   MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);

@@ -8,15 +8,17 @@
 // collective.
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <vector>
+
+#include "broadcasts.h"
 
 namespace {
+
+using namespace papers;
 
 struct Operation {
   std::string collective;
@@ -25,39 +27,6 @@ struct Operation {
   void* in = nullptr;
   void* out = nullptr;
 };
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
-
-// From rank 0. The ranks after the root are cut into `count` runs whose lengths differ by one at most.
-void broadcast_by_chains(void* data, int bytes, int count, MPI_Comm comm) {
-  const int rank = rank_in(comm);
-  const int others = size_of(comm) - 1;
-  const int chains = count < others ? count : others;
-  const auto head = [&](int chain) { return 1 + chain * (others / chains) + std::min(chain, others % chains); };
-  if (rank == 0) {
-    std::vector<MPI_Request> sends(static_cast<std::size_t>(chains));
-    for (int chain = 0; chain < chains; ++chain) {
-      MPI_Isend(data, bytes, MPI_BYTE, head(chain), 1, comm, &sends[static_cast<std::size_t>(chain)]);
-    }
-    MPI_Waitall(chains, sends.data(), MPI_STATUSES_IGNORE);
-    return;
-  }
-  int chain = 0;
-  while (chain + 1 < chains && head(chain + 1) <= rank) ++chain;
-  MPI_Recv(data, bytes, MPI_BYTE, rank == head(chain) ? 0 : rank - 1, 1, comm, MPI_STATUS_IGNORE);
-  const int end = chain + 1 < chains ? head(chain + 1) : others + 1;
-  if (rank + 1 < end) MPI_Send(data, bytes, MPI_BYTE, rank + 1, 1, comm);
-}
 
 void call(const Operation& operation, MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || size_of(comm) == 1) return;
@@ -70,13 +39,6 @@ void call(const Operation& operation, MPI_Comm comm) {
   } else {
     MPI_Allreduce(operation.in, operation.out, operation.bytes, MPI_UNSIGNED_CHAR, MPI_MAX, comm);
   }
-}
-
-// The longest time of a rank, on rank 0 and all others.
-double longest(double seconds) {
-  double most = 0;
-  MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return most;
 }
 
 void measure(const Operation& operation, int groups) {

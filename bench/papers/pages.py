@@ -14,7 +14,8 @@ import placed
 import placed_page
 from claims import Claim, load_claims, outcome, text_of
 from picture import draw
-from placed import PLACED_TARGETS, TREEMATCH
+from placed import PLACED_TARGETS
+from placed_papers import PLACED_PAPERS
 from rows import Rows, Time, gain, key, load, missing
 from targets import PAPERS, TARGETS, Paper, Sweep, Target
 
@@ -118,7 +119,33 @@ def section(target: Target, rows: Rows, claims: list[Claim]) -> Iterator[str]:
     yield ""
 
 
-def page(paper: Paper, rows: Rows, claims: list[Claim]) -> str:
+def better(paper: Paper, rows: Rows, placed_rows: placed.Rows) -> Iterator[str]:
+    """The variant that the model predicts beside the paper's fastest algorithm and number of groups."""
+    keys = [each for target in PLACED_TARGETS if target.paper == paper.name for each in target.keys]
+    body = []
+    for each in (each for each in keys if each in placed_rows):
+        machine, kernel, ranks, _ = each
+        name, _, amount = kernel.partition(".")
+        wanted = (machine, ranks, name.rpartition(" ")[2], placed_page.amount(kernel))
+        ours = placed_rows[each]
+        seconds, algorithm, groups = min((rows[row].seconds, *row[4:]) for row in rows if row[:4] == wanted)
+        if ours.seconds:
+            times = [duration(seconds), f"`{ours.answer}`", duration(ours.seconds), f"{seconds / ours.seconds:.2f}x"]
+            body.append([wanted[2], str(ranks), f"{amount}iB", f"`{algorithm}:groups={groups}`", *times])
+    if not body:
+        return
+    yield "## What we do better\n"
+    yield f"    make papers-fig NAME={paper.name}-better\n"
+    yield "The variant that `ranktree predict` prints as the cheapest by the machine's costs, carried out by"
+    yield "`ranktree_Bcast`, `ranktree_Reduce` or `ranktree_Allreduce` on the same ranks and machine, beside the"
+    yield "fastest of the paper's algorithms and numbers of groups above, without the time of splits. Below 1x, ours"
+    yield "is slower.\n"
+    yield "| collective | ranks | bytes | paper's best | time | ours | time | paper's time / ours |"
+    yield "|---" * 8 + "|"
+    yield from ("| " + " | ".join(row) + " |" for row in body)
+
+
+def page(paper: Paper, rows: Rows, placed_rows: placed.Rows, claims: list[Claim]) -> str:
     """Of one paper: the figures that results.csv has."""
     targets = [each for each in TARGETS if each.paper == paper.name and covered(each, rows)]
     sweeps = [sweep for target in targets for sweep in target.sweeps]
@@ -131,6 +158,7 @@ def page(paper: Paper, rows: Rows, claims: list[Claim]) -> str:
     lines.append("Not reproduced: " + "; ".join(absent) + ".\n")
     for target in targets:
         lines += section(target, rows, [claim for claim in claims if claim.target == target.name])
+    lines += better(paper, rows, placed_rows)
     return NOTE + "\n".join(lines).rstrip() + "\n"
 
 
@@ -143,8 +171,11 @@ def index(rows: Rows, placed_rows: placed.Rows) -> str:
         mine = [each for each in TARGETS if each.paper == paper.name]
         done = sum(covered(each, rows) for each in mine)
         lines.append(f"| [{paper.name}]({paper.name}.md) | {done} | {len(mine) - done} |")
-    finished = len(placed_page.done(placed_rows))
-    lines.append(f"| [{TREEMATCH}]({TREEMATCH}.md) | {finished} | {len(PLACED_TARGETS) - finished} |")
+    for each in PLACED_PAPERS:
+        finished = sum(map(placed_page.is_figure, placed_page.done(placed_rows, each.name)))
+        lines.append(
+            f"| [{each.name}]({each.name}.md) | {finished} | {len(placed_page.pending(placed_rows, each.name))} |"
+        )
     return NOTE + "\n".join(lines) + "\n"
 
 
@@ -154,11 +185,12 @@ def files(rows: Rows | None = None, placed_rows: placed.Rows | None = None) -> d
     placed_rows = placed.load() if placed_rows is None else placed_rows
     claims = load_claims()
     made = {FOLDER / "README.md": index(rows, placed_rows)}
-    made[FOLDER / f"{TREEMATCH}.md"] = NOTE + placed_page.page(placed_rows)
+    for placed_paper in PLACED_PAPERS:
+        made[FOLDER / f"{placed_paper.name}.md"] = NOTE + placed_page.page(placed_paper, placed_rows)
     for each in placed_page.done(placed_rows):
         made |= {FOLDER / name: text for name, text in placed_page.pictures(each, placed_rows).items()}
     for paper in PAPERS:
-        made[FOLDER / f"{paper.name}.md"] = page(paper, rows, claims)
+        made[FOLDER / f"{paper.name}.md"] = page(paper, rows, placed_rows, claims)
     for target in TARGETS:
         if covered(target, rows):
             mine = [claim for claim in claims if claim.target == target.name]

@@ -1,4 +1,7 @@
-"""treematch-2013: what is placed, simulated and timed for each figure; one row for each case in placed.csv."""
+"""What is placed, simulated and timed for each figure of treematch-2013, reorder-2011 and hsplit-2018.
+
+One row for each case in placed.csv.
+"""
 
 import csv
 from collections.abc import Iterator, Mapping
@@ -7,13 +10,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PLACED = HERE / "placed.csv"
-TREEMATCH = "treematch-2013"
+TREEMATCH, REORDER, HSPLIT = "treematch-2013", "reorder-2011", "hsplit-2018"
 HEADER = ("machine", "kernel", "ranks", "placement", "hop_bytes", "between_nodes", "seconds", "answer", "version")
 ONE_SWITCH, TWO_SWITCHES, NARROW = "1 switch", "2 switches", "2 switches, 4:1"
 PAPER_TREE, PAPER_NODE, ARITIES = "128 switches", "figure 5(b)", "any level"
-EXAMPLE, ARITY, ALL_PAIRS = "figure 5(a)", "arity", "all pairs"
+EXAMPLE, ARITY, ALL_PAIRS, CALL = "figure 5(a)", "arity", "all pairs", "reordering"
 NAS = ("cg.C", "ft.C", "lu.C")
 ZEUS, ZEUS_SHORT = "zeus.16", "zeus.16s"
+RINGS = ("rings.4K", "rings.64K", "rings.1M")
+WIEDEMANN = ("wiedemann.1M", "wiedemann.4M")
 SIZES = (64, 128, 256)
 ORDERS = ("packed", "round robin", "over nodes", "random")
 OURS = ("engine", "engine, time")
@@ -21,8 +26,40 @@ PEERS = ("Scotch", "Scotch, large weights", "METIS")
 BY_METRIC = ("TreeMatch size", "TreeMatch msg", "TreeMatch avg")
 BY_NODE = ("TreeMatch by node, size", "TreeMatch by node, msg")
 PLACEMENTS = (*BY_METRIC, *OURS, *ORDERS, *PEERS)
+POINT_TO_POINT = " p2p"  # placed without the messages of collective calls
+BY_CALLS = tuple(f"{name}{POINT_TO_POINT}" for name in BY_METRIC[:2])
+REORDERED = (*BY_METRIC[:2], *OURS, "packed", "round robin", "over nodes")
 NAS_PLACEMENTS = (*BY_METRIC, *OURS, "packed", "round robin", "random", "Scotch", "METIS")
 TIMED = ("TreeMatch", "engine", "Scotch", "METIS")  # on a matrix of all pairs
+MODES = ("central", "node")  # of a call that reorders
+# Of hsplit-2018: its machines with their ranks; collectives; what takes the place of a placement.
+MACHINES = {"ntw10e5": 240, "smp20e7": 160, "smp12e5": 96}
+COLLECTIVES = {
+    "broadcast": ("linear", "chain", "pipeline", "binary", "binomial"),
+    "reduce": ("linear", "chain", "pipeline", "binary", "binomial", "in-order-binary"),
+}
+PREDICTED = "predicted"  # the variant that is cheapest by the model, by Ranktree
+AMOUNTS = ("1K", "16K", "256K", "4M")
+LEVELS = "levels"
+BY_LEVELS, SUMMA, VECTORS = ("flat", "levels"), "summa.128", ("vectors.1K", "vectors.16K")
+PRODUCTS = ("simple", "groups-2", "groups-4", "groups-8", "topology")
+HIERARCHIES = ("H_topo", "H_conf1", "H_conf2", "H_conf3", "H_conf4")
+# What the papers' best algorithms, numbers of groups and levels are compared with.
+BROADCAST, REDUCE = "hier-bcast-2014", "hier-reduce-2016"
+DEFAULTS = (
+    (BROADCAST, 60, (("graphene-gige", ("broadcast.16K", "broadcast.16M"), 128),)),
+    (
+        REDUCE,
+        120,
+        (
+            ("graphene-ib", ("reduce.1K", "reduce.16K"), 512),
+            ("graphene-ib", tuple(f"reduce.{size}" for size in ("16K", "128K", "1M")), 256),
+            ("graphene-ib", ("allreduce.16K", "allreduce.1M"), 256),
+        ),
+    ),
+    (HSPLIT, 60, (("smp12e5", tuple(f"{each}.{size}" for each in COLLECTIVES for size in AMOUNTS), 96),)),
+)
+BY_PROGRAM = (HSPLIT, BROADCAST, REDUCE)  # no ranks are placed
 NAS_NOTE = "Class C, one iteration after one that is not counted."
 DIVIDED = tuple(k for k in range(4, 129) if any(k % d == 0 for d in range(2, k)))
 
@@ -71,6 +108,37 @@ def powers(least: int, most: int) -> tuple[int, ...]:
 FRAGMENTED = tuple(
     key for machine in (ONE_SWITCH, TWO_SWITCHES, NARROW) for key in cases(machine, NAS, (128,), ("TreeMatch size",))
 )
+
+
+def collective_targets() -> Iterator[PlacedTarget]:
+    """Figures 5 to 10."""
+    figure = 5
+    for collective, algorithms in COLLECTIVES.items():
+        for machine, ranks in MACHINES.items():
+            named = tuple(f"{collective} {each}.{size}" for each in algorithms for size in AMOUNTS)
+            yield PlacedTarget(
+                f"hsplit-2018-figure-{figure}",
+                f"Figure {figure}: {collective} on {machine.upper()}, {ranks} processes",
+                60,
+                tuple(cases(machine, named, (ranks,), BY_LEVELS)),
+                paper=HSPLIT,
+            )
+            figure += 1
+
+
+def product_targets() -> Iterator[PlacedTarget]:
+    """Figures 11 to 13."""
+    for figure, (machine, ranks) in enumerate(MACHINES.items(), 11):
+        yield PlacedTarget(
+            f"hsplit-2018-figure-{figure}",
+            f"Figure {figure}: SUMMA on {machine.upper()}, {ranks} processes",
+            20,
+            tuple(cases(machine, (SUMMA,), (ranks,), PRODUCTS)),
+            "`examples/summa`, communication alone, by the broadcast that Open MPI chooses. 128 x 128 doubles in "
+            "panels of 8, which is at most about one block of 8 x 8 for a process.",
+            HSPLIT,
+        )
+
 
 PLACED_TARGETS = (
     PlacedTarget(
@@ -145,6 +213,72 @@ PLACED_TARGETS = (
         60,
         tuple(cases(ONE_SWITCH, (ZEUS,), SIZES[:1], (*PLACEMENTS, *BY_NODE))),
         "`by node`: the ranks start round robin, and each node reorders those that it has.",
+    ),
+    PlacedTarget(
+        "reorder-2011-figure-1",
+        "Figure 1: rings, 64 processes",
+        20,
+        tuple(cases(ONE_SWITCH, RINGS, SIZES[:1], (*BY_CALLS, *REORDERED))),
+        "8 rings of 8 processes: a token goes around each, then the first processes of all rings exchange theirs by an "
+        "allgather. The paper's text has no size of the token: here 4 KiB, 64 KiB and 1 MiB. "
+        "`p2p`: placed by the point-to-point calls alone, as the paper traces calls (§3.2); others by all messages.",
+        REORDER,
+    ),
+    PlacedTarget(
+        "reorder-2011-figure-2",
+        "Figure 2: ZEUS-MP/2, 64 processes",
+        30,
+        tuple(cases(ONE_SWITCH, (ZEUS,), SIZES[:1], REORDERED)),
+        "Two cycles of the mhd blast. The paper varies their number; the messages of all cycles are equal.",
+        REORDER,
+    ),
+    PlacedTarget(
+        "reorder-2011-figure-3",
+        "Figure 3: block Wiedemann, 64 processes",
+        60,
+        tuple(cases(ONE_SWITCH, WIEDEMANN, SIZES[:1], REORDERED)),
+        "The paper's program is not public. Ours multiplies a square matrix, 8 x 8 blocks on 64 processes, by a block "
+        "of 64 vectors over GF(2): a reduce-scatter along rows, an allgather along columns. Of 2^20 and 2^22 rows; "
+        "RSA-768 has 1.9e8.",
+        REORDER,
+    ),
+    PlacedTarget(
+        "reorder-2011-overhead",
+        "§4: time of the call that reorders",
+        120,
+        tuple(cases(ONE_SWITCH, (CALL,), SIZES[:1], MODES)),
+        "`ranktree_Comm_reorder` by the messages of ZEUS-MP/2, ranks started over the nodes in turn. Messages are "
+        "simulated; computing takes as long as here, on one core (least of three runs).",
+        REORDER,
+    ),
+    PlacedTarget(
+        "hsplit-2018-table-1",
+        "Table 1: levels of the machines",
+        10,
+        tuple((machine, LEVELS, ranks, "levels") for machine, ranks in ({**MACHINES, "ntw24e5": 576}).items()),
+        "The ranks of rank 0's communicator of roots on each level, the outermost first, and of the smallest part.",
+        HSPLIT,
+    ),
+    *collective_targets(),
+    *product_targets(),
+    PlacedTarget(
+        "hsplit-2018-figure-14",
+        "Figure 14: vector processing on five levels, NTW24E5, 576 processes",
+        60,
+        tuple(cases("ntw24e5", VECTORS, (576,), HIERARCHIES)),
+        "`examples/vectors`, communication alone: Algorithm 5 on Ranktree's hierarchy (`H_topo`) and on the paper's "
+        "four hierarchies of consecutive ranks. Vectors of 2^10 and 2^14 doubles.",
+        HSPLIT,
+    ),
+    *(
+        PlacedTarget(
+            f"{paper}-better",
+            "What we do better",
+            seconds,
+            tuple(key for machine, kernels, ranks in groups for key in cases(machine, kernels, (ranks,), (PREDICTED,))),
+            paper=paper,
+        )
+        for paper, seconds, groups in DEFAULTS
     ),
 )
 

@@ -1,4 +1,4 @@
-"""What treematch-2013 states about times, beside ours: quotients of times, geometric means over cases."""
+"""What papers state about times, beside ours: quotients of times, geometric means or maxima over cases."""
 
 import csv
 import math
@@ -16,7 +16,7 @@ PUBLISHED = HERE / "published_placed.csv"
 class Quotient:
     """Time, or bytes, under one placement / under another. Several kernels, sizes or placements: the mean."""
 
-    kernel: str  # `a|b`; `a/b`: the quotient of both
+    kernel: str  # `a|b`; `a/b`: the quotient of both; `max a|b`: the largest; `max a*`: of all that begin with a
     ranks: str  # `64 128`; `256/64`: the quotient of both
     slower: str  # `a|b`, each with @machine where a figure has several machines
     faster: str
@@ -41,13 +41,26 @@ class Quotient:
                 above, below = (Quotient(**vars(self) | {field: part}).value(target, rows) for part in parts)
                 return None if above is None or below is None else above / below
         logarithms = []
-        for kernel, ranks in product(self.kernel.split("|"), map(int, self.ranks.split())):
+        for kernel, ranks in product(self.kernels(target), map(int, self.ranks.split())):
             for slower, faster in product(self.slower.split("|"), self.faster.split("|")):
                 pair = [getattr(rows[key_of(target, kernel, ranks, name)], self.of) for name in (slower, faster)]
                 if None in pair:
                     return None
                 logarithms.append(math.log(pair[0] / pair[1]))
-        return math.exp(sum(logarithms) / len(logarithms))
+        return math.exp(max(logarithms) if self.largest else sum(logarithms) / len(logarithms))
+
+    @property
+    def largest(self) -> bool:
+        """In place of the mean."""
+        return self.kernel.startswith("max ")
+
+    def kernels(self, target: PlacedTarget) -> list[str]:
+        """Each of them once."""
+        all_kernels = list(dict.fromkeys(key[1] for key in target.keys))
+        found: list[str] = []
+        for name in self.kernel.removeprefix("max ").split("|"):
+            found += [each for each in all_kernels if each.startswith(name[:-1])] if name.endswith("*") else [name]
+        return found
 
 
 def key_of(target: PlacedTarget, kernel: str, ranks: int, placement: str) -> Key:

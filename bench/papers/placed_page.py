@@ -1,7 +1,8 @@
-"""The page of treematch-2013, from placed.csv and published_placed.csv."""
+"""The pages of treematch-2013, reorder-2011 and hsplit-2018, from placed.csv and published_placed.csv."""
 
 import csv
 import math
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,10 +10,12 @@ from picture import draw, plot
 from placed import (
     ALL_PAIRS,
     ARITY,
+    CALL,
     EXAMPLE,
-    OURS,
+    HSPLIT,
+    LEVELS,
     PLACED_TARGETS,
-    TREEMATCH,
+    PREDICTED,
     Key,
     PlacedTarget,
     Result,
@@ -20,39 +23,18 @@ from placed import (
     missing,
 )
 from placed_claims import PlacedClaim, load_placed_claims
+from placed_papers import PlacedPaper
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE_2 = ROOT / "tests" / "place" / "data" / "table2.tsv"
 BASE = "TreeMatch size"
+BASES = (BASE, "levels", "topology", "H_topo")
 NONE = Result()
+UNITS = {"K": 1 << 10, "M": 1 << 20}  # of a kernel's class
+# Of hsplit-2018: levels by Table 1, and their ranks by the nodes, NUMA nodes and cores there, NTW24E5's by §7.4.
+STATED_LEVELS = {"ntw10e5": "10 2 2 6", "smp20e7": "10 2 8", "smp12e5": "6 2 8", "ntw24e5": "4 12 2 2 6"}
+STATED_LIMIT = 0.140  # seconds, with 64 processes: reorder-2011 §4
 PAPERS_LEAVES = {"TreeMatch size": "0 2 4 6 1 3 5 7", "packed": "0 2 4 6 8 10 1 3", "round robin": "0 1 2 3 4 5 6 7"}
-TITLE = (
-    "E. Jeannot, G. Mercier, F. Tessier, *Process placement in multicore clusters: algorithmic issues and practical "
-    "techniques*, Inria RR-8269, 2013"
-)
-MISSING = (
-    "class D, Chaco and MPIPP in all figures; 256 processes in Figures 9 to 13; more than 2,048 in Figure 8; "
-    "ParMETIS, in whose place is METIS; Figures 11 and 12, which compare shares of computing; Table 1 and Figure 16, "
-    "which measure a machine"
-)
-METHOD = """`bench/kernels/kernels.c` has the messages of CG, FT and LU of the NAS Parallel Benchmarks 3.4 and of
-ZEUS-MP/2, and nothing else. A test compares them with recorded patterns of the programs: messages and bytes of each
-pair differ by less than 5 %. Each kernel is traced, placed by its pattern, and run under the placement on SMPI, the
-MPI of SimGrid {versions}, with {sizes} ranks on as many cores of `machines/plafrim.json`.
-
-**The times are of communication alone.** The paper's are of whole programs, so its quotients are nearer to 1.
-
-`round robin` is the paper's RR: rank i is on PU i of the operating system, whose numbers alternate between both
-packages of a node. `over nodes` deals ranks to the nodes in turn. `TreeMatch size`, `msg`, `avg`: the paper's metrics.
-`Scotch` has the paper's small weights 4, 3, 2 for the levels, `large weights` 500, 100, 50. `engine` is Ranktree's
-search by bytes, `engine, time` by [the objective](../explanation/objectives.md) `time`.
-
-On two switches, a message from one to the other has 0.2 us more latency, and as much bandwidth as the nodes have
-(assumed).
-
-The text of the paper was available, its pictures were not: the paper's values are those that its text states. Ours
-agrees with a number within 25 %, with *gain* from 1.05x on, with *no gain* between 0.75x and 1.25x. Several kernels,
-numbers of ranks or placements: the geometric mean."""
 
 
 def seconds_text(seconds: float | None, why: str = "") -> str:
@@ -87,12 +69,14 @@ def table(head: list[str], body: list[list[str]]) -> Iterator[str]:
 def simulated_tables(target: PlacedTarget, rows: Rows) -> Iterator[str]:
     """Times, and what the placements minimise, over those of TreeMatch."""
     groups, placements = grid_of(target)
-    yield f"Time of an iteration under {BASE}, and the others' times as multiples of it:\n"
+    base = base_of(target)
+    of = "" if target.paper == HSPLIT else "of an iteration "
+    yield f"Time {of}under {base}, and the others' times as multiples of it:\n"
     yield from table(
-        ["kernel", "ranks", "machine", BASE, *[name for name in placements if name != BASE]],
-        [times_of(group, placements, rows) for group in groups],
+        ["kernel", "ranks", "machine", base, *[name for name in placements if name != base]],
+        [times_of(group, base, placements, rows) for group in groups],
     )
-    if len(placements) == 1:
+    if len(placements) == 1 or target.paper == HSPLIT:
         return
     yield f"Hop-bytes as multiples of those under {BASE}:\n"
     yield from table(
@@ -112,12 +96,18 @@ def simulated_tables(target: PlacedTarget, rows: Rows) -> Iterator[str]:
     )
 
 
-def times_of(group: tuple[str, str, int], placements: list[str], rows: Rows) -> list[str]:
+def base_of(target: PlacedTarget) -> str:
+    """Whose times are the unit: the paper's."""
+    placements = grid_of(target)[1]
+    return next((name for name in BASES if name in placements), placements[0])
+
+
+def times_of(group: tuple[str, str, int], base: str, placements: list[str], rows: Rows) -> list[str]:
     """A row of the table of times."""
     machine, kernel, ranks = group
-    base = rows.get((*group, BASE), NONE).seconds
-    others = [quotient(rows.get((*group, name), NONE).seconds, base) for name in placements if name != BASE]
-    return [kernel, str(ranks), machine, seconds_text(base), *others]
+    unit = rows.get((*group, base), NONE).seconds
+    others = [quotient(rows.get((*group, name), NONE).seconds, unit) for name in placements if name != base]
+    return [kernel, str(ranks), machine, seconds_text(unit), *others]
 
 
 def example_table(target: PlacedTarget, rows: Rows) -> Iterator[str]:
@@ -183,30 +173,70 @@ def mapping_table(target: PlacedTarget, rows: Rows) -> Iterator[str]:
     )
 
 
-def better(rows: Rows) -> Iterator[str]:
-    """Ours beside the paper's best."""
-    yield "## What we do better\n"
-    yield "Time under the faster of `TreeMatch size` and `TreeMatch msg` / time under ours, communication alone:\n"
-    keys = {key for target in done(rows) for key in target.keys}
-    groups = [key[:3] for key in sorted(keys) if key[3] == OURS[-1]]
-    body, products = [], {name: 0.0 for name in OURS}
-    for group in groups:
-        best = min(
-            time for name in (BASE, "TreeMatch msg") if (time := rows.get((*group, name), NONE).seconds) is not None
+def call_table(target: PlacedTarget, rows: Rows) -> Iterator[str]:
+    """The time of a call beside the limit that §4 of reorder-2011 states for 64 processes."""
+    versions = ", ".join(sorted({rows[key].version for key in target.keys}))
+    yield f"SimGrid {versions}:\n"
+    body = []
+    for key in target.keys:
+        _, _, ranks, mode = key
+        each = rows[key]
+        agrees = "yes" if each.seconds is not None and each.seconds < STATED_LIMIT else "no"
+        paper = f"less than {seconds_text(STATED_LIMIT)} (§4)"
+        body.append(
+            [
+                f"{ranks:,}",
+                mode,
+                paper,
+                seconds_text(each.seconds),
+                agrees,
+                quotient(float(each.answer), each.hop_bytes),
+            ]
         )
-        cells = []
-        for name in OURS:
-            ours = rows.get((*group, name), NONE).seconds
-            cells.append(quotient(best, ours))
-            products[name] += math.log(best / ours) if ours else 0.0
-        body.append([group[1], str(group[2]), seconds_text(best), *cells])
-    means = [f"{math.exp(products[name] / len(body)):.2f}x" for name in OURS]
-    yield from table(["kernel", "ranks", "paper's best", *OURS], [*body, ["geometric mean", "", "", *means]])
+    yield from table(["ranks", "mode", "paper", "ours", "agrees", "hops x messages, before / after"], body)
+
+
+def level_table(target: PlacedTarget, rows: Rows) -> Iterator[str]:
+    """Table 1 of hsplit-2018."""
+    body = []
+    for key in target.keys:
+        stated, ours = STATED_LEVELS[key[0]], rows[key].answer
+        body.append([key[0], str(key[2]), stated, ours, "yes" if stated == ours else "no"])
+    yield from table(["machine", "ranks", "paper", "ours", "agrees"], body)
+
+
+def is_best(paper: PlacedPaper, key: Key, group: tuple[str, str, int]) -> bool:
+    """Whether a row is by the paper's placements; of hsplit-2018 by levels, with any algorithm."""
+    if paper.name != HSPLIT:
+        return key[:3] == group and key[3] in paper.best
+    (name, _, size), collective = key[1].partition("."), key[1].partition(" ")[0]
+    return (key[0], f"{collective}.{size}", key[2], key[3]) == (*group, *paper.best) and " " in name
+
+
+def better(paper: PlacedPaper, rows: Rows, targets: list[PlacedTarget]) -> Iterator[str]:
+    """Ours beside the paper's best."""
+    keys = {key for target in targets for key in target.keys}
+    groups = [key[:3] for key in sorted(keys) if key[3] == paper.ours[-1]]
+    if not groups:
+        return
+    yield "## What we do better\n"
+    yield f"{paper.beside}; below 1x, ours is slower:\n"
+    body = []
+    gains: dict[str, list[float]] = {name: [] for name in paper.ours}
+    for group in groups:
+        best = min(rows[key].seconds or math.inf for key in keys if is_best(paper, key, group))
+        for name, found in gains.items():
+            found.append(best / (rows[*group, name].seconds or math.inf))
+        cells = [f"{found[-1]:.2f}x" for found in gains.values()]
+        body.append([*group[:2], str(group[2]), seconds_text(best), *cells])
+    means = [f"{statistics.geometric_mean(found):.2f}x" for found in gains.values()]
+    body.append(["geometric mean", "", "", "", *means])
+    yield from table(["machine", "kernel", "ranks", "paper's best", *paper.ours], body)
 
 
 def simulated() -> list[PlacedTarget]:
     """Figures of simulated times."""
-    return [each for each in PLACED_TARGETS if each.keys[0][1] not in (ARITY, EXAMPLE, ALL_PAIRS)]
+    return [each for each in PLACED_TARGETS if each.keys[0][1] not in (ARITY, EXAMPLE, ALL_PAIRS, CALL, LEVELS)]
 
 
 def section(target: PlacedTarget, rows: Rows, claims: list[PlacedClaim]) -> Iterator[str]:
@@ -225,7 +255,13 @@ def section(target: PlacedTarget, rows: Rows, claims: list[PlacedClaim]) -> Iter
             yield "\n".join(texts) + "\n"
     for name in pictures(target, rows):
         yield f"![{target.title}]({name})\n"
-    writers = {EXAMPLE: example_table, ARITY: arity_table, ALL_PAIRS: mapping_table}
+    writers = {
+        EXAMPLE: example_table,
+        ARITY: arity_table,
+        ALL_PAIRS: mapping_table,
+        CALL: call_table,
+        LEVELS: level_table,
+    }
     yield from writers.get(target.keys[0][1], simulated_tables)(target, rows)
 
 
@@ -233,18 +269,53 @@ def pictures(target: PlacedTarget, rows: Rows) -> dict[str, str]:
     """SVG texts by file name."""
     groups, placements = grid_of(target)
     kernels = list(dict.fromkeys(group[1] for group in groups))
-    if kernels[0] in (ARITY, EXAMPLE):
+    sizes = {group[2] for group in groups}
+    if kernels[0] in (ARITY, EXAMPLE, CALL, LEVELS) or placements == [PREDICTED]:
         return {}
     if kernels[0] == ALL_PAIRS:
-        lines = {
-            name: [(key[2], each.seconds) for key, each in chosen(target, rows, ALL_PAIRS, name) if each.seconds]
-            for name in placements
-        }
-        text = plot.svg("CPU seconds by processes", lines, lambda x: f"{int(x):,}", lambda y: f"{y:g} s")
-        return {f"{target.name}.svg": text}
-    if len({group[2] for group in groups}) < 2:
-        return {}
-    return {f"{target.name}-{kernel.partition('.')[0]}.svg": ratios(target, rows, kernel) for kernel in kernels}
+        return {f"{target.name}.svg": mapping_times(target, rows)}
+    if len(sizes) > 1:
+        return {f"{target.name}-{kernel.partition('.')[0]}.svg": ratios(target, rows, kernel) for kernel in kernels}
+    if len(kernels) > 1 and all(map(amount, kernels)):
+        return {f"{target.name}.svg": by_amount(target, rows, kernels)}
+    return {}
+
+
+def mapping_times(target: PlacedTarget, rows: Rows) -> str:
+    """Figure 8 of treematch-2013."""
+    lines = {
+        name: [(key[2], each.seconds) for key, each in chosen(target, rows, ALL_PAIRS, name) if each.seconds]
+        for name in grid_of(target)[1]
+    }
+    return plot.svg("CPU seconds by processes", lines, lambda x: f"{int(x):,}", lambda y: f"{y:g} s")
+
+
+def amount(kernel: str) -> int:
+    """Of `rings.64K`: 65536. 0 for another class."""
+    number, unit = kernel.partition(".")[2][:-1], kernel[-1]
+    return int(number) * UNITS[unit] if unit in UNITS and number.isdigit() else 0
+
+
+def amount_text(count: int) -> str:
+    """As the class has it."""
+    return next(f"{count // each}{unit}" for unit, each in reversed(UNITS.items()) if count >= each)
+
+
+def by_amount(target: PlacedTarget, rows: Rows, kernels: list[str]) -> str:
+    """Times over those under the paper's placement, by the class; a line a placement, or a line a program."""
+    base, programs = base_of(target), list(dict.fromkeys(kernel.partition(".")[0] for kernel in kernels))
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for machine, kernel, ranks in grid_of(target)[0]:
+        for name in grid_of(target)[1]:
+            each, unit = (rows.get((machine, kernel, ranks, placement), NONE).seconds for placement in (name, base))
+            if name == base or not each or not unit or (len(programs) > 1 and name != "flat"):
+                continue
+            line = name if len(programs) == 1 else kernel.partition(".")[0].rpartition(" ")[2]
+            lines.setdefault(line, []).append((amount(kernel), each / unit))
+    about = programs[0] if len(programs) == 1 else f"{programs[0].partition(' ')[0]}, flat"
+    return draw(
+        f"{about}: time / time under {base}, by {'class' if len(programs) == 1 else 'bytes'}", lines, amount_text
+    )
 
 
 def chosen(target: PlacedTarget, rows: Rows, kernel: str, placement: str) -> Iterator[tuple[Key, Result]]:
@@ -268,22 +339,31 @@ def ratios(target: PlacedTarget, rows: Rows, kernel: str) -> str:
     return draw(f"{kernel}: time / time under {BASE}, by ranks", lines, str)
 
 
-def done(rows: Rows) -> list[PlacedTarget]:
-    """Figures whose rows are all there."""
-    return [target for target in PLACED_TARGETS if not missing(target, rows)]
+def done(rows: Rows, paper: str = "") -> list[PlacedTarget]:
+    """Figures whose rows are all there, of one paper or all."""
+    return [each for each in PLACED_TARGETS if paper in ("", each.paper) and not missing(each, rows)]
 
 
-def page(rows: Rows) -> str:
+def pending(rows: Rows, paper: str) -> list[PlacedTarget]:
+    """Figures of a paper with rows that are missing."""
+    return [each for each in PLACED_TARGETS if each.paper == paper and is_figure(each) and missing(each, rows)]
+
+
+def is_figure(target: PlacedTarget) -> bool:
+    """Whether its rows have a section of their own."""
+    return PREDICTED not in grid_of(target)[1]
+
+
+def page(paper: PlacedPaper, rows: Rows) -> str:
     """Without the note that it is generated."""
-    targets, claims = done(rows), load_placed_claims()
+    targets, claims = done(rows, paper.name), load_placed_claims()
     keys = [key for target in targets if target in simulated() for key in target.keys]
     versions = ", ".join(sorted({rows[key].version for key in keys if rows[key].version}))
     sizes = ", ".join(map(str, sorted({key[2] for key in keys})))
-    absent = [MISSING, *[target.title for target in PLACED_TARGETS if target not in targets]]
-    lines = [f"# {TREEMATCH}\n", f"{TITLE}.\n", METHOD.format(versions=versions, sizes=sizes) + "\n"]
-    lines.append("Not reproduced: " + "; ".join(absent) + ".\n")
-    for target in targets:
+    absent = "; ".join([paper.missing, *(each.title for each in pending(rows, paper.name))])
+    lines = [f"# {paper.name}\n", f"{paper.title}.\n", paper.method.format(versions=versions, sizes=sizes) + "\n"]
+    lines.append(f"Not reproduced: {absent}.\n")
+    for target in filter(is_figure, targets):
         lines += section(target, rows, [claim for claim in claims if claim.target == target.name])
-    if keys:
-        lines += better(rows)
+    lines += better(paper, rows, targets)
     return "\n".join(lines).rstrip() + "\n"

@@ -10,13 +10,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from hierarchies import Hierarchies
 from placed import (
     ALL_PAIRS,
     ARITY,
     BY_NODE,
+    BY_PROGRAM,
+    CALL,
     EXAMPLE,
     NARROW,
     ONE_SWITCH,
+    PLACED_TARGETS,
+    POINT_TO_POINT,
+    ZEUS,
     Key,
     PlacedTarget,
     Result,
@@ -34,7 +40,9 @@ PEER_LIMIT = 300.0
 UPLINK_LATENCY = 2e-7  # seconds from one switch to the other: two more steps of InfiniBand; assumed
 NODE = [0, 4, 1, 5, 2, 6, 3, 7]  # §5.1 "physical identity": PU i of this node is core NODE[i], packages in turn
 TRACED = {"ft.C": "ft.A"}  # the same pairs and proportions, with a sixteenth of the bytes
-ITERATIONS = {"cg": 1, "ft": 1, "lu": 1, "zeus": 2}
+ITERATIONS = {"cg": 1, "ft": 1, "lu": 1, "zeus": 2, "rings": 50, "wiedemann": 10}
+# As the pattern takes them; SMPI chooses others for some sizes.
+ALGORITHMS = ("allreduce:rdb", "allgather:rdb", "reduce_scatter:ompi_ring")
 SCOTCH = {"Scotch": (4, 3, 2), "Scotch, large weights": (500, 100, 50)}  # §5.1, outermost first
 SWITCHED = {"Scotch": (5, 4, 3, 2), "Scotch, large weights": (500, 500, 100, 50)}  # with two switches
 # Figure 5(a) as printed.
@@ -157,16 +165,21 @@ class Runner:
         """Nothing is compiled yet."""
         self.build, self.folder = build.resolve(), folder
         self.command = self.build / "bin/ranktree"
-        self.patterns: dict[tuple[str, int], _core.Pattern] = {}
+        self.patterns: dict[tuple[str, int, str], _core.Pattern] = {}
+        self.hierarchies = Hierarchies(self.build, folder, self.words, simgrid_version)
         self.known: dict[tuple[str, str, int, bytes], float] = {}  # seconds; placements may be equal
 
     def run(self, key: Key) -> Result:
         """One row."""
         kernel = key[1]
+        if any(key in target.keys for target in PLACED_TARGETS if target.paper in BY_PROGRAM):
+            return self.hierarchies.run(key)
         if kernel == ARITY:
             return self.division(key[2])
         if kernel == EXAMPLE:
             return worked_example(key[3])
+        if kernel == CALL:
+            return self.call(*key)
         if kernel == ALL_PAIRS:
             return mapping_time(key[2], key[3], switches_of_16_nodes(self.folder))
         return self.simulated(key)
@@ -191,11 +204,21 @@ class Runner:
         name, _, size = kernel.partition(".")
         return (self.kernels(), name, size, ITERATIONS[name])
 
+    def traced(self, kernel: str, ranks: int) -> Path:
+        """Where pattern() leaves the trace."""
+        return self.folder / f"{kernel}-{ranks}.npz"
+
+    def machine(self, name: str, ranks: int) -> Path:
+        """Its file, written again for each case."""
+        path = self.folder / "machine.json"
+        path.write_text(json.dumps(machine_document(name, ranks // CORES)), encoding="utf-8")
+        return path
+
     def pattern(self, kernel: str, ranks: int) -> _core.Pattern:
-        """Traced once, collective calls as Open MPI's pairs."""
-        known = (kernel, ranks)
+        """Traced once, collective calls as Open MPI's pairs; self.patterns has it without them, too."""
+        known = (kernel, ranks, "openmpi")
         if known not in self.patterns:
-            file = self.folder / f"{kernel}-{ranks}.npz"
+            file = self.traced(kernel, ranks)
             self.words(
                 self.command,
                 "trace",
@@ -209,8 +232,40 @@ class Runner:
                 *self.arguments(TRACED.get(kernel, kernel)),
             )
             pattern, _ = _core.load_pattern(str(file))
-            self.patterns[known] = _core.expand_pattern(pattern, "openmpi")
+            for model in ("openmpi", "none"):
+                self.patterns[kernel, ranks, model] = _core.expand_pattern(pattern, model)
         return self.patterns[known]
+
+    def call(self, machine_name: str, _: str, ranks: int, mode: str) -> Result:
+        """The least time of three runs, messages simulated and computing measured."""
+        program = self.folder / "reorder"
+        if not program.exists():
+            source, library = ROOT / "bench/papers/reorder.c", self.build / "lib"
+            options = ["-O2", f"-I{ROOT / 'include'}", f"-L{library}", f"-Wl,-rpath,{library}"]
+            self.words(
+                self.command,
+                "simulate",
+                "--compile",
+                "--",
+                "cc",
+                source,
+                "-o",
+                program,
+                *options,
+                "-lranktree_mpi_smpi",
+            )
+        self.pattern(ZEUS, ranks)
+        machine = self.machine(machine_name, ranks)
+        words = [self.command, "simulate", "--quiet", "--measure", "--machine", machine, "--np", ranks]
+        words += ["--order", "round-robin", *algorithms(), "--", program, self.traced(ZEUS, ranks), mode]
+        found = []
+        for _ in range(3):
+            line = re.search(r"^reordered,(\w+),([^,]+),([^,]+),([^,\n]+)$", self.words(*words), re.MULTILINE)
+            if line is None or line[1] != mode:
+                raise RuntimeError(f"reordering by {mode}: found {line and line[0]!r}")
+            found.append((float(line[2]), float(line[3]), float(line[4])))
+        seconds, before, after = min(found)
+        return Result(after, seconds=seconds, answer=f"{before:.7g}", version=f"{simgrid_version()}, {processor()}")
 
     def division(self, arity: int) -> Result:
         """Of core/place."""
@@ -225,11 +280,12 @@ class Runner:
     def simulated(self, key: Key) -> Result:
         """The placement by the pattern, and the program's time under it."""
         machine_name, kernel, ranks, name = key
-        machine = self.folder / "machine.json"
-        machine.write_text(json.dumps(machine_document(machine_name, ranks // CORES)), encoding="utf-8")
+        machine = self.machine(machine_name, ranks)
         tree = _core.load_machine(str(machine))
         pattern = self.pattern(kernel, ranks)
-        leaves, why = placement_of(name, flat_where(machine_name, ranks, tree, self.folder), pattern)
+        placed_by = self.patterns[kernel, ranks, "none"] if name.endswith(POINT_TO_POINT) else pattern
+        algorithm = name.removesuffix(POINT_TO_POINT)
+        leaves, why = placement_of(algorithm, flat_where(machine_name, ranks, tree, self.folder), placed_by)
         if leaves is None:
             return Result(answer=why)
         leaves = leaves.astype(np.int32)
@@ -246,13 +302,18 @@ class Runner:
 
     def iteration(self, kernel: str, machine: Path, plan: Path) -> float:
         """Simulated seconds."""
-        options = ["--quiet", "--share-globals", "--share-buffers", "--algorithm", "allreduce:rdb"]
+        options = ["--quiet", "--share-globals", "--share-buffers", *algorithms()]
         words = (self.command, "simulate", *options, "--machine", machine, "--plan", plan, "--")
         printed = self.words(*words, *self.arguments(kernel))
         found = re.search(r"^seconds,([^\n]+)$", printed, re.MULTILINE)
         if found is None:
             raise RuntimeError(f"{kernel}: expected seconds, found {printed!r}")
         return float(found[1]) / ITERATIONS[kernel.partition(".")[0]]
+
+
+def algorithms() -> list[str]:
+    """Options of `simulate`."""
+    return [word for each in ALGORITHMS for word in ("--algorithm", each)]
 
 
 def flat_where(name: str, ranks: int, tree: _core.Tree, folder: Path) -> _core.Tree:

@@ -5,9 +5,10 @@ run.py --list                              names, expected CPU seconds at most, 
 run.py --build build/dev [--only NAME]...  simulates what results.csv lacks, then writes docs/papers
 
 A run that was interrupted continues: every start of the simulator adds its rows to results.csv, or to placed.csv for
-treematch-2013. --again drops a target's rows first. Needs SimGrid (Debian: simgrid, libsimgrid-dev) and the targets
-ranktree, _core, ranktree_core, ranktree_platform and ranktree_preload_smpi of the build; for treematch-2013 also numpy,
-and METIS and Scotch (Debian: libmetis5, libscotch-7.0).
+treematch-2013, reorder-2011, hsplit-2018 and the targets `-better`. --again drops a target's rows first. Needs SimGrid
+(Debian: simgrid, libsimgrid-dev) and the targets ranktree, _core, ranktree_core, ranktree_platform,
+ranktree_preload_smpi and ranktree_mpi_c_smpi of the build; for rows of placed.csv also numpy, for treematch-2013 METIS
+and Scotch (Debian: libmetis5, libscotch-7.0), for SUMMA cblas (Debian: libopenblas-serial-dev).
 """
 
 import argparse

@@ -9,6 +9,11 @@ SPLIT = ("native", "chains=")  # methods that groups.cpp runs on split communica
 CHAINS = "Open MPI's algorithm `chain` is four chains from the root unless set otherwise"
 
 
+def order_of(ranks: int) -> str:
+    """One rank a node where Graphene's 144 nodes suffice, else all cores."""
+    return "round-robin" if ranks <= 144 else "packed"
+
+
 @dataclass(frozen=True)
 class Sweep:
     """One algorithm and size for several numbers of groups. One start of the simulator."""
@@ -22,8 +27,8 @@ class Sweep:
 
     @property
     def order(self) -> str:
-        """One rank a node where the machine's 144 nodes suffice, else all cores."""
-        return "round-robin" if self.ranks <= 144 else "packed"
+        """Where the ranks are."""
+        return order_of(self.ranks)
 
     @property
     def splits(self) -> bool:

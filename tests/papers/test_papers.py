@@ -1,6 +1,7 @@
 """The papers' figures: a complete registry, pages as the results have it, simulations that give the committed times."""
 
 import csv
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -169,6 +170,116 @@ def test_ratios_of_the_placed_page_are_those_of_the_file() -> None:
     assert f"| {ours:.2f}x | {ours / 1.14:.2f} |" in page
 
 
+def placed_rows(kernel: str) -> dict[str, dict[str, str]]:
+    """Lines of placed.csv by placement, read without the bench's code."""
+    with placed.PLACED.open(encoding="utf-8", newline="") as file:
+        return {row["placement"]: row for row in csv.DictReader(file) if row["kernel"] == kernel}
+
+
+def message_time(level: str, size: float, share: int = 1) -> float:
+    """One message, by the machine file: SMPI's header is 16 bytes, a send and a receive take 0.3 us each."""
+    costs = json.loads((ROOT / "machines" / "plafrim.json").read_text(encoding="utf-8"))["costs"][level]
+    return costs["latency_s"] + share * (size + 16) / costs["bandwidth_bytes_per_s"] + 2 * 3e-7
+
+
+@pytest.mark.parametrize(("kernel", "token"), [("rings.4K", 4096), ("rings.64K", 65536), ("rings.1M", 1 << 20)])
+def test_times_of_rings_are_those_of_their_hops(kernel: str, token: int) -> None:
+    """reorder-2011, Figure 1. Eight hops, one after the other; then the leaders exchange 1, 2 and 4 tokens."""
+    found = {name: float(row["seconds"]) for name, row in placed_rows(kernel).items()}
+    inside, across = message_time("L3", token), message_time("Node", token)
+    leaders = sum(message_time("Cluster", count * token) for count in (1, 2, 4))
+    # On PUs that alternate between packages all hops cross, on cores in order those from 3 to 4 and from 7 to 0.
+    assert found["round robin"] == pytest.approx(8 * across + leaders, rel=0.03)
+    assert found["packed"] == pytest.approx(6 * inside + 2 * across + leaders, rel=0.03)
+    # A ring has a rank on each node: all eight rings send through the same links at once. The leaders are on one node,
+    # and four of them send 4 tokens at once from one package to the other.
+    leaders = message_time("L3", token) + message_time("L3", 2 * token) + message_time("Node", 4 * token, share=4)
+    assert found["over nodes"] == pytest.approx(8 * message_time("Cluster", token, share=8) + leaders, rel=0.03)
+
+
+@pytest.mark.parametrize("kernel", ["rings.4K", "rings.64K", "rings.1M"])
+def test_rings_inside_nodes_leave_the_leaders_messages_between_them(kernel: str) -> None:
+    """50 allgathers of 8 leaders by recursive doubling: 7 tokens a leader. Others at most add the clock's barrier."""
+    token = {"rings.4K": 4096, "rings.64K": 65536, "rings.1M": 1 << 20}[kernel]
+    for name in ("packed", "round robin"):
+        assert float(placed_rows(kernel)[name]["between_nodes"]) == pytest.approx(50 * 8 * 7 * token, rel=1e-3)
+
+
+@pytest.mark.parametrize(("kernel", "rows_of_matrix"), [("wiedemann.1M", 1 << 20), ("wiedemann.4M", 1 << 22)])
+def test_wiedemann_rows_inside_nodes_leave_the_columns_between_them(kernel: str, rows_of_matrix: int) -> None:
+    """10 products, in each of which a rank sends 1, 2 and 4 of 64 parts along its column."""
+    part = 8 * rows_of_matrix / 64
+    for name in ("packed", "round robin"):
+        assert float(placed_rows(kernel)[name]["between_nodes"]) == pytest.approx(10 * 64 * 7 * part, rel=1e-3)
+
+
+def test_placements_by_calls_alone_keep_rings_inside_nodes() -> None:
+    """reorder-2011 §4.1: placed by the calls that its trace has, only the leaders' messages leave nodes."""
+    for name in ("TreeMatch size p2p", "TreeMatch msg p2p"):
+        assert float(placed_rows("rings.64K")[name]["between_nodes"]) == pytest.approx(50 * 8 * 7 * 65536, rel=1e-3)
+
+
+def test_reordering_lowers_the_cost_of_ranks_dealt_over_nodes() -> None:
+    found = placed_rows("reordering")
+    assert found.keys() == {"central", "node"}
+    for row in found.values():
+        assert float(row["hop_bytes"]) < float(row["answer"])
+    # Exchanges inside nodes are a part of what one rank may choose from.
+    assert float(found["central"]["hop_bytes"]) <= float(found["node"]["hop_bytes"])
+
+
+# hsplit-2018, Table 1 and §7.4: parts on each level, the outermost first; of NTW24E5's switches that of rank 0.
+PARTS = {"ntw10e5": (10, 2, 2, 6), "smp20e7": (10, 2, 8), "smp12e5": (6, 2, 8), "ntw24e5": (4, 12, 2, 2, 6)}
+LONG_MESSAGE = (4 << 20) / 5e9  # seconds, inside machines whose files state no costs
+LEVELS = {"ntw10e5": 4, "smp20e7": 3, "smp12e5": 3, "ntw24e5": 5}
+
+
+@pytest.mark.parametrize("machine", list(PARTS))
+def test_levels_are_those_of_the_machines(machine: str) -> None:
+    with placed.PLACED.open(encoding="utf-8", newline="") as file:
+        rows_of = {row["machine"]: row for row in csv.DictReader(file) if row["kernel"] == "levels"}
+    found = tuple(map(int, rows_of[machine]["answer"].split()))
+    assert found == PARTS[machine]
+    assert len(found) == LEVELS[machine]
+
+
+@pytest.mark.parametrize(("machine", "ranks"), [("smp20e7", 160), ("smp12e5", 96)])
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+def test_linear_algorithms_cost_what_the_paper_derives(machine: str, ranks: int, collective: str) -> None:
+    """hsplit-2018 §6: (p - 1)(alpha + m beta), and by levels the sum of (p_i - 1)(alpha_i + m beta_i)."""
+    with placed.PLACED.open(encoding="utf-8", newline="") as file:
+        found = {
+            row["placement"]: float(row["seconds"])
+            for row in csv.DictReader(file)
+            if (row["machine"], row["kernel"]) == (machine, f"{collective} linear.4M")
+        }
+    assert found["flat"] == pytest.approx((ranks - 1) * LONG_MESSAGE, rel=0.01)
+    assert found["levels"] == pytest.approx(sum(parts - 1 for parts in PARTS[machine]) * LONG_MESSAGE, rel=0.01)
+
+
+@pytest.mark.parametrize(("machine", "ranks"), [("smp20e7", 160), ("smp12e5", 96)])
+def test_chains_take_the_time_of_their_hops(machine: str, ranks: int) -> None:
+    """The root sends four messages at once, over one link; then the longest of four chains passes its message on."""
+    with placed.PLACED.open(encoding="utf-8", newline="") as file:
+        kernel = (machine, "broadcast chain.4M", "flat")
+        found = [
+            float(row["seconds"])
+            for row in csv.DictReader(file)
+            if (row["machine"], row["kernel"], row["placement"]) == kernel
+        ]
+    longest = -(-(ranks - 1) // 4)
+    assert found == [pytest.approx((4 + longest - 1) * LONG_MESSAGE, rel=0.01)]
+
+
+def test_a_largest_quotient_is_that_of_the_cases_that_begin_alike() -> None:
+    keys = tuple(("m", name, 8, form) for name in ("a x.1K", "a y.1K", "b x.1K") for form in ("flat", "levels"))
+    target = placed.PlacedTarget("t", "t", 1, keys)
+    times = dict(zip(keys, (placed.Result(seconds=each) for each in (8.0, 1.0, 2.0, 1.0, 9.0, 1.0)), strict=True))
+    assert placed_claims.Quotient("max a *", "8", "flat", "levels").value(target, times) == pytest.approx(8)
+    assert placed_claims.Quotient("a *", "8", "flat", "levels").value(target, times) == pytest.approx(4)
+    assert placed_claims.Quotient("max b x.1K|a y.1K", "8", "flat", "levels").value(target, times) == pytest.approx(9)
+
+
 @pytest.mark.simgrid
 def test_placed_rows_are_reproduced(
     simgrid: None,  # noqa: F811
@@ -180,12 +291,22 @@ def test_placed_rows_are_reproduced(
         *placed.PLACED_TARGETS[0].keys,
         (placed.ONE_SWITCH, placed.ZEUS, 64, "TreeMatch msg"),
         (placed.ONE_SWITCH, placed.ZEUS, 64, "TreeMatch by node, size"),
+        (placed.ONE_SWITCH, placed.RINGS[0], 64, "round robin"),
+        (placed.ONE_SWITCH, placed.WIEDEMANN[0], 64, "TreeMatch msg"),
+        ("smp12e5", "broadcast linear.4M", 96, "levels"),
     ]
     committed = placed.load()
     path = tmp_path / "placed.csv"
     placed.save({key: each for key, each in committed.items() if key not in removed}, path)
     words = [sys.executable, FOLDER / "run.py", "--build", build_folder, "--placed", path]
-    words += ["--only", placed.PLACED_TARGETS[0].name, "--only", placed.PLACED_TARGETS[-1].name]
+    for name in (
+        "treematch-2013-figure-5",
+        "treematch-2013-figure-15",
+        "reorder-2011-figure-1",
+        "reorder-2011-figure-3",
+        "hsplit-2018-figure-7",
+    ):
+        words += ["--only", name]
     subprocess.run(list(map(str, words)), check=True, timeout=280)
     found = placed.load(path)
     for key in removed:

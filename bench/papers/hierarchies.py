@@ -1,0 +1,202 @@
+"""hsplit-2018: collectives level by level, SUMMA, vector processing; and what our model predicts, on SMPI."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from placed import HIERARCHIES, LEVELS, PLACED_TARGETS, PREDICTED, PRODUCTS, Key, Result
+from targets import order_of
+
+ROOT = Path(__file__).resolve().parents[2]
+# SMPI's names. Its broadcasts by binary trees fail on communicators of few ranks; those of levels.cpp take their place.
+ALGORITHMS = {
+    "broadcast linear": "bcast:flattree",
+    "broadcast pipeline": "bcast:ompi_pipeline",
+    "broadcast binomial": "bcast:binomial_tree",
+    "reduce linear": "reduce:ompi_basic_linear",
+    "reduce chain": "reduce:ompi_chain",
+    "reduce pipeline": "reduce:ompi_pipeline",
+    "reduce binary": "reduce:ompi_binary",
+    "reduce binomial": "reduce:ompi_binomial",
+    "reduce in-order-binary": "reduce:ompi_in_order_binary",
+}
+METHODS = {"broadcast chain": "chains=4", "broadcast binary": "binary=32768"}
+OVERHEAD = 3e-7  # seconds of a send or a receive: the simulation's
+UNITS = {"K": 1 << 10, "M": 1 << 20}
+GRIDS = {240: "15x16", 160: "10x16", 96: "8x12"}
+CONFIGURATIONS = {"H_conf1": "3,4,2,3,8", "H_conf2": "6,2,2,3,8", "H_conf3": "3,2,2,8,6", "H_conf4": "3,2,4,6,4"}
+Words = Callable[..., str]
+
+
+class Hierarchies:
+    """Programs in one folder; a start of the simulator gives the rows of all sizes or forms."""
+
+    def __init__(self, build: Path, folder: Path, words: Words, version: Callable[[], str]) -> None:
+        """Nothing is compiled yet."""
+        self.build, self.folder, self.words, self.version = build, folder, words, version
+        self.known: dict[Key, Result] = {}
+        self.variant = "native"  # of Ranktree's calls
+
+    def run(self, key: Key) -> Result:
+        """One row."""
+        if key not in self.known:
+            machine, kernel, ranks, form = key
+            name, _, amount = kernel.partition(".")
+            if name == LEVELS:
+                self.known[key] = self.depth(machine, ranks)
+            elif name == "summa":
+                self.known |= self.products(machine, kernel, ranks, int(amount))
+            elif name == "vectors":
+                self.known |= self.vectors(machine, kernel, ranks)
+            elif form == PREDICTED:
+                self.known[key] = self.predicted(machine, name, ranks, amount)
+            else:
+                self.known |= self.collective(machine, name, ranks)
+        return self.known[key]
+
+    def compiled(self, compiler: str, source: str, *options: str) -> Path:
+        """A program that calls Ranktree."""
+        program = self.folder / Path(source).stem
+        if not program.exists():
+            library = self.build / "lib"
+            words = [
+                "-O2",
+                f"-I{ROOT / 'include'}",
+                ROOT / source,
+                "-o",
+                program,
+                f"-L{library}",
+                "-lranktree_mpi_smpi",
+            ]
+            words += [f"-Wl,-rpath,{library}", *options]
+            self.words(self.build / "bin/ranktree", "simulate", "--compile", "--", compiler, *words)
+        return program
+
+    def simulated(self, machine: str, ranks: int, *more: object) -> str:
+        """What a program prints."""
+        words: list[object] = [
+            "env",
+            f"RANKTREE_COLL={self.variant}",
+            self.build / "bin/ranktree",
+            "simulate",
+            "--quiet",
+        ]
+        words += ["--machine", ROOT / f"machines/{machine}.json"]
+        words += ["--order", order_of(ranks) if machine.startswith("graphene") else "packed"]
+        return self.words(*words, "--np", ranks, *more)
+
+    def levels(self, machine: str, ranks: int, options: list[str], *arguments: object) -> str:
+        """levels.cpp. SMPI's own allreduce takes minutes to prepare with hundreds of ranks."""
+        if arguments[0] != "allreduce":
+            options = [*options, "--algorithm", "allreduce:rdb"]
+        program = self.compiled("c++", "bench/papers/levels.cpp", "-std=c++20")
+        return self.simulated(machine, ranks, *options, "--", program, *arguments)
+
+    def depth(self, machine: str, ranks: int) -> Result:
+        """The ranks of rank 0's communicators."""
+        found = re.search(r"^parts,([\d,]+)$", self.levels(machine, ranks, [], "broadcast", "native", 1), re.MULTILINE)
+        if found is None:
+            raise RuntimeError(f"{machine}: expected a line of parts")
+        return Result(answer=found[1].replace(",", " "), version=self.version())
+
+    def collective(self, machine: str, name: str, ranks: int) -> dict[Key, Result]:
+        """All sizes and forms of one algorithm."""
+        options = [] if name not in ALGORITHMS else ["--algorithm", ALGORITHMS[name]]
+        kernels = {key[1] for each in PLACED_TARGETS for key in each.keys if key[::2] == (machine, ranks)}
+        amounts = {kernel.partition(".")[2] for kernel in kernels if kernel.partition(".")[0] == name}
+        sizes = {int(each[:-1]) * UNITS[each[-1]]: each for each in amounts}
+        arguments = (collective_of(name), METHODS.get(name, "native"), *sorted(sizes))
+        printed, version = self.levels(machine, ranks, options, *arguments), self.version()
+        return {
+            (machine, f"{name}.{sizes[int(size)]}", ranks, form): Result(seconds=float(seconds), version=version)
+            for form, size, seconds in re.findall(r"^form,(\w+),(\d+),([^,\n]+)$", printed, re.MULTILINE)
+        }
+
+    def predicted(self, machine: str, name: str, ranks: int, amount: str) -> Result:
+        """The variant that is cheapest by `ranktree predict`, which the row names."""
+        size = int(amount[:-1]) * UNITS[amount[-1]]
+        words = [
+            "predict",
+            "--json",
+            collective_of(name),
+            "--np",
+            ranks,
+            "--machine",
+            ROOT / f"machines/{machine}.json",
+        ]
+        words += ["--no-shared", "--sizes", size]
+        if order_of(ranks) == "round-robin" and machine.startswith("graphene"):
+            words.append("--by-node")
+        if parameters := parameters_of(json.loads((ROOT / f"machines/{machine}.json").read_text(encoding="utf-8"))):
+            path = self.folder / f"{machine}-parameters.json"
+            path.write_text(json.dumps(parameters), encoding="utf-8")
+            words += ["--parameters", path]
+        row = json.loads(self.words(self.build / "bin/ranktree", *words))["rows"][0]
+        variants = [each for each in (*row["base"].values(), row["hierarchical"]) if each]
+        self.variant = min(variants, key=lambda each: each["seconds"])["choice"]
+        try:
+            printed = self.levels(machine, ranks, [], collective_of(name), "ranktree", size)
+            found = re.search(r"^form,ranktree,\d+,([^,\n]+)$", printed, re.MULTILINE)
+            if found is None:
+                raise RuntimeError(f"{machine}, {name}: expected a time")
+            return Result(seconds=float(found[1]), answer=self.variant, version=self.version())
+        finally:
+            self.variant = "native"
+
+    def products(self, machine: str, kernel: str, ranks: int, size: int) -> dict[Key, Result]:
+        """The communication of each form of SUMMA."""
+        program = self.compiled("cc", "examples/summa.c", "-lopenblas")
+        words = ["--size", size, "--block", 8, "--grid", GRIDS[ranks], "--iterations", 1, "--json"]
+        for name in PRODUCTS:
+            if name.startswith("groups-"):
+                words += ["--groups", name.removeprefix("groups-")]
+        found = json.loads(json_line(self.simulated(machine, ranks, "--", program, *words)))
+        seconds = {form["name"]: form["communication_median"] for form in found["forms"]}
+        return {
+            (machine, kernel, ranks, name): Result(seconds=seconds[name], version=self.version()) for name in PRODUCTS
+        }
+
+    def vectors(self, machine: str, kernel: str, ranks: int) -> dict[Key, Result]:
+        """Each hierarchy of vectors."""
+        program = self.compiled("cc", "examples/vectors.c")
+        amount = kernel.partition(".")[2]
+        words = ["--values", int(amount[:-1]) * UNITS[amount[-1]], "--iterations", 1, "--json"]
+        for levels in CONFIGURATIONS.values():
+            words += ["--levels", levels]
+        found = json.loads(json_line(self.simulated(machine, ranks, "--", program, *words)))
+        seconds = {each["name"]: each["seconds_median"] for each in found["hierarchies"]}
+        named = {"H_topo": "topology", **CONFIGURATIONS}
+        return {
+            (machine, kernel, ranks, name): Result(seconds=seconds[named[name]], version=self.version())
+            for name in HIERARCHIES
+        }
+
+
+def parameters_of(machine: dict) -> dict | None:
+    """What `ranktree calibrate` would write for a simulated machine whose file has costs of the network."""
+    costs = machine.get("costs", {})
+    names = {"Cluster": "switch0", "Switch": "node"} if "switches" in machine["network"] else {"Cluster": "node"}
+    levels = [
+        {
+            "name": name,
+            "latency_s": costs[level]["latency_s"],
+            "s_per_byte": 1 / costs[level]["bandwidth_bytes_per_s"],
+            "overhead_send_s": OVERHEAD,
+            "overhead_receive_s": OVERHEAD,
+        }
+        for level, name in names.items()
+        if level in costs
+    ]
+    document = {"format": "ranktree-parameters", "version": 1, "levels": levels}
+    return document | {"reduce_s_per_byte": 0, "copy_s_per_byte": 0} if levels else None
+
+
+def collective_of(name: str) -> str:
+    """Of `broadcast linear`."""
+    return next(word for word in name.split() if word in ("broadcast", "reduce", "allreduce"))
+
+
+def json_line(printed: str) -> str:
+    """Of what a program and the simulator print."""
+    return next(line for line in printed.splitlines() if line.startswith('{"program"'))
