@@ -5,8 +5,8 @@
 // Level by level, the collective runs on the communicator of the roots of each level, and at the end of the hierarchy
 // on the smallest parts. "native": the native collective, "chains=N" and "binary=SEGMENT": those of broadcasts.h, on
 // all communicators. "ranktree": ranktree_Bcast, ranktree_Reduce or ranktree_Allreduce on all ranks, by the variant
-// that RANKTREE_COLL names. Writes "parts,N...": the ranks of rank 0's communicators, the outermost first; then for
-// each size "form,flat|levels|ranktree,BYTES,SECONDS".
+// that RANKTREE_COLL names. Writes, but for "ranktree", "parts,N...": the ranks of rank 0's communicators, the
+// outermost first; then for each size "form,flat|levels|ranktree,BYTES,SECONDS".
 #include <mpi.h>
 
 #include <cstddef>
@@ -125,8 +125,11 @@ void run(int argc, char** argv) {
   Operation operation{.collective = argv[1]};
   if (method.starts_with("chains=")) operation.chains = std::stoi(method.substr(7));
   if (method.starts_with("binary=")) operation.segment = std::stoi(method.substr(7));
-  const std::vector<MPI_Comm> comms = hierarchy();
-  print_parts(comms);
+  std::vector<MPI_Comm> comms;
+  if (method != "ranktree") {
+    comms = hierarchy();
+    print_parts(comms);
+  }
   for (int i = 3; i < argc; ++i) {
     operation.bytes = std::stoi(argv[i]);
     measure_all(method, operation, comms);
