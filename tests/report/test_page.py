@@ -278,6 +278,9 @@ def test_paper_is_light(page: Page) -> None:
         assert sum(page.probe("cellColour", *pair)[:3]) < sum(bright[:3])
         assert page.probe("lowestContrast")["value"] >= 4.5
         assert not page.browser.find_element(By.ID, "zoom-in").is_displayed()
+        assert "logarithmic" in page.text("heat-range")
+        chosen = page.browser.find_element(By.CSS_SELECTOR, "input[name=machine-placement]:checked")
+        assert chosen.is_displayed()
     finally:
         page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
