@@ -1,9 +1,13 @@
 """Fixtures of the tests of collectives."""
 
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.mpis import Mpi
 
 SOURCES = Path(__file__).resolve().parent / "preload"
 
@@ -12,6 +16,24 @@ SOURCES = Path(__file__).resolve().parent / "preload"
 def made(compiled: Callable[..., Path]) -> Callable[..., Path]:
     """Compiles a source of tests/collect/preload with an MPI's own wrapper."""
     return lambda mpi, source, *options: compiled(mpi, SOURCES / source, "-O1", *options)
+
+
+@pytest.fixture(scope="session")
+def native() -> Callable[..., str]:
+    """What a program prints by itself, with the MPI's own collectives; each is run once for all tests."""
+    known: dict[tuple[str, ...], str] = {}
+
+    def output(mpi: Mpi, ranks: int, *program: object) -> str:
+        key = (mpi.name, str(ranks), *map(str, program))
+        if key not in known:
+            environment = {**os.environ, **mpi.yielding_variables(ranks)}
+            words = mpi.launch(ranks, *program)
+            done = subprocess.run(words, capture_output=True, text=True, timeout=180, check=False, env=environment)
+            assert done.returncode == 0, done.stdout + done.stderr
+            known[key] = done.stdout
+        return known[key]
+
+    return output
 
 
 @pytest.fixture(autouse=True)

@@ -28,15 +28,14 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def run(ranktree: Run, mpi) -> Run:
+def run(ranktree: Run, mpi, native: Callable[..., str]) -> Run:
     """Runs a program under `ranktree run --collectives`, or by itself."""
 
     def start(ranks: int, program: list[object], wanted: str | None = None, *options: object) -> str:
-        command = mpi.launch(ranks, *program)
         if wanted is None:
-            result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-        else:
-            result = ranktree("run", "--collectives", wanted, *options, "--", *command, timeout=SECONDS)
+            return native(mpi, ranks, *program)
+        command = mpi.launch(ranks, *program)
+        result = ranktree("run", "--collectives", wanted, *options, "--", *command, timeout=SECONDS)
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
@@ -139,7 +138,7 @@ def test_a_program_without_the_variable_is_left_alone(run: Run, made: Program, m
 
 @pytest.mark.parametrize("text", ["fast", "bcast=rapid", "broad=auto", "bcast=messages:nothing", "/nowhere/rules"])
 def test_a_wrong_setting_is_logged_once_and_calls_stay_native(
-    made: Program, mpi, build_folder: Path, text: str
+    made: Program, mpi, build_folder: Path, native: Callable[..., str], text: str
 ) -> None:
     """As the library logs it: the command refuses most of them before."""
     library = build_folder / f"lib/libranktree_collect_{mpi.name}.so"
@@ -148,15 +147,16 @@ def test_a_wrong_setting_is_logged_once_and_calls_stay_native(
     found = subprocess.run(
         mpi.launch(2, "env", *variables, program, 1), capture_output=True, text=True, timeout=SECONDS, check=False
     )
-    plain = subprocess.run(mpi.launch(2, program, 1), capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert (found.returncode, found.stdout) == (0, plain.stdout), found.stderr
+    assert (found.returncode, found.stdout) == (0, native(mpi, 2, program, 1)), found.stderr
     lines = [line for line in found.stderr.splitlines() if line.startswith("ranktree: collectives: ")]
     assert len(lines) == 1, found.stderr
     assert "stay native" in lines[0]
     assert all(ours == "0" for ours in re.findall(r"(\d+) of \d+ not by the MPI", found.stderr))
 
 
-def test_ranks_with_different_settings_follow_rank_0(made: Program, mpi, build_folder: Path) -> None:
+def test_ranks_with_different_settings_follow_rank_0(
+    made: Program, mpi, build_folder: Path, native: Callable[..., str]
+) -> None:
     library = build_folder / f"lib/libranktree_collect_{mpi.name}.so"
     program = made(mpi.name, "every_call.c")
     both = ["env", f"LD_PRELOAD={library}", "RANKTREE_COLL_LOG=stderr", "sh", "-c"]
@@ -165,8 +165,7 @@ def test_ranks_with_different_settings_follow_rank_0(made: Program, mpi, build_f
     setting = dict(os.environ, RANKTREE_COLL="allreduce=messages:ring:groups=1")
     words[words.index("env") + 1 : words.index("env") + 1] = [f"RANKTREE_COLL={setting['RANKTREE_COLL']}"]
     found = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
-    plain = subprocess.run(mpi.launch(3, program, 1), capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert (found.returncode, found.stdout) == (0, plain.stdout), found.stderr
+    assert (found.returncode, found.stdout) == (0, native(mpi, 3, program, 1)), found.stderr
     assert "is not the same on all ranks: rank 0's counts" in found.stderr
     assert re.search(r"allreduce [1-9]\d* of \d+ not by the MPI", found.stderr)
 

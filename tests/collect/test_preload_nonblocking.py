@@ -27,18 +27,19 @@ Start = Callable[..., str]
 
 
 @pytest.fixture
-def start(ranktree: Callable[..., subprocess.CompletedProcess[str]], mpi: Mpi, monkeypatch) -> Start:
+def start(
+    ranktree: Callable[..., subprocess.CompletedProcess[str]], mpi: Mpi, native: Callable[..., str], monkeypatch
+) -> Start:
     """Runs a program by itself, or under `ranktree run --collectives` with RANKTREE_COLL_NONBLOCKING."""
 
     def run(ranks: int, program: list[object], wanted: str | None = None, nonblocking: str = "thread", log=None) -> str:
-        command = mpi.launch(ranks, *program)
         if wanted is None:
-            result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-        else:
-            monkeypatch.setenv("RANKTREE_COLL_NONBLOCKING", nonblocking)
-            options = () if log is None else ("--collectives-log", log)
-            result = ranktree("run", "--collectives", wanted, *options, "--", *command, timeout=SECONDS)
-            monkeypatch.delenv("RANKTREE_COLL_NONBLOCKING")
+            return native(mpi, ranks, *program)
+        command = mpi.launch(ranks, *program)
+        monkeypatch.setenv("RANKTREE_COLL_NONBLOCKING", nonblocking)
+        options = () if log is None else ("--collectives-log", log)
+        result = ranktree("run", "--collectives", wanted, *options, "--", *command, timeout=SECONDS)
+        monkeypatch.delenv("RANKTREE_COLL_NONBLOCKING")
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 

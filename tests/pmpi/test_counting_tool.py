@@ -45,21 +45,36 @@ def counts(folder: Path) -> Counts:
     return found
 
 
-@pytest.fixture
-def alone(launch: Callable, tmp_path: Path) -> Counts:
-    """What the tool sees without ranktree."""
-    subprocess.run(launch("behind"), check=True, timeout=60)
-    found = counts(tmp_path)
-    assert all(one["Bcast"] == 60 and one["Cart_create"] == 1 for one in found)
-    return found
+@pytest.fixture(scope="module")
+def known() -> dict[str, Counts]:
+    """What the tool sees without ranktree, by MPI."""
+    return {}
 
 
 @pytest.fixture
-def pattern(launch: Callable, ranktree: Callable, tmp_path: Path) -> Path:
-    """The traced program."""
-    path = tmp_path / "app.npz"
-    result = ranktree("trace", "-o", path, "--", *launch("none"))
-    assert result.returncode == 0, result.stderr
+def alone(mpi: Mpi, launch: Callable, known: dict[str, Counts], tmp_path: Path) -> Counts:
+    """What the tool sees without ranktree: found out once."""
+    if mpi.name not in known:
+        subprocess.run(launch("behind"), check=True, timeout=60)
+        found = counts(tmp_path)
+        assert all(one["Bcast"] == 60 and one["Cart_create"] == 1 for one in found)
+        known[mpi.name] = found
+    return known[mpi.name]
+
+
+@pytest.fixture(scope="module")
+def patterns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the traces."""
+    return tmp_path_factory.mktemp("patterns")
+
+
+@pytest.fixture
+def pattern(mpi: Mpi, launch: Callable, ranktree: Callable, patterns: Path) -> Path:
+    """The traced program: traced once."""
+    path = patterns / f"{mpi.name}.npz"
+    if not path.exists():
+        result = ranktree("trace", "-o", path, "--", *launch("none"))
+        assert result.returncode == 0, result.stderr
     return path
 
 
