@@ -18,7 +18,7 @@ def run(  # noqa: PLR0913
         text=True,
         timeout=timeout,
         check=False,
-        env={**os.environ, **mpi.yielding_variables(ranks), "RANKTREE_COLL": rule, **logged},
+        env={**os.environ, "RANKTREE_COLL": rule, **logged},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("ok"), done.stdout + done.stderr
