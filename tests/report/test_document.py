@@ -196,6 +196,20 @@ def test_more_traced_ranks_than_slots_share_slots(tmp_path: Path) -> None:
     assert traced["weight"][0] == document["node_traffic"]["placements"][0]["bytes"]
 
 
+def test_an_oversubscribed_plan_is_compared_with_the_rank_order(tmp_path: Path) -> None:
+    """Without traced hosts: two ranks a slot in the current rank order, too."""
+    save_stencil(tmp_path / "app.npz", (8, 4))
+    tree = _core.load_machine("node:4 core:4").cut_at("Core")
+    pattern, _ = _core.load_pattern(str(tmp_path / "app.npz"))
+    plan = _core.make_plan(tree, pattern, "best", "size", 1, oversubscribe=True)
+    _core.save_plan(str(tmp_path / "plan.json"), plan)
+    document = report(tmp_path / "app.npz", plan=str(tmp_path / "plan.json"), machine="node:4 core:4")
+    identity = next(each for each in document["levels"]["placements"] if each["name"] == "identity")
+    assert identity["weight"][0] == document["node_traffic"]["placements"][0]["bytes"] > 0
+    assert [each["placement"] for each in document["limits"]] == ["identity", "plan"]
+    assert all(each["would_help"] for each in document["limits"])
+
+
 def test_the_gain_that_is_worthwhile_is_the_users(tmp_path: Path) -> None:
     save_stencil(tmp_path / "app.npz", (6, 5), hosts=4)
     document = report(tmp_path / "app.npz", machine=MACHINE, worthwhile=0.99)

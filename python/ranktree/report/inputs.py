@@ -156,8 +156,14 @@ def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
         found = traced_slots(tree, inputs.shape, list(inputs.traffic.metadata["hosts"]))
         inputs.before = Placed("traced", "traced placement", found)
     elif "identity" in names:
-        slots = _core.compute_placement(tree, inputs.traffic, "identity", plan.metric)
+        shared = is_oversubscribed(tree, inputs.traffic.ranks)
+        slots = _core.compute_placement(tree, inputs.traffic, "identity", plan.metric, oversubscribe=shared)
         inputs.before = Placed("identity", "current rank order", slots.astype(np.int64))
+
+
+def is_oversubscribed(tree: "_core.Tree", ranks: int) -> bool:
+    """Whether ranks have to share slots, as a plan of `ranktree map --oversubscribe` may have them."""
+    return ranks > sum(tree.allowed(slot) for slot in range(tree.leaf_count))
 
 
 def add_traced_only(inputs: Inputs) -> None:

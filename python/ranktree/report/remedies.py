@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ranktree import _core
-from ranktree.report.inputs import Inputs
+from ranktree.report.inputs import Inputs, is_oversubscribed
 from ranktree.report.places import outer_levels
 from ranktree.report.traffic import Pairs
 from ranktree.report.verdict import percent
@@ -69,10 +69,9 @@ def by_time(inputs: Inputs, tree: _core.Tree, row: dict[str, Any]) -> dict[str, 
     """A placement by seconds in place of bytes. Saves nothing where none is found, or the search takes too long."""
     saves = 0.0
     if inputs.plan is not None and inputs.plan.algorithm != "time" and len(inputs.traffic.indices) <= MOST_PAIRS:
-        try:
-            _, limits = _core.plan_by_objective(tree, inputs.traffic, TIME, "best", inputs.request.seed)
-        except (RuntimeError, ValueError):  # more ranks than slots
-            limits = []
+        shared = is_oversubscribed(tree, inputs.traffic.ranks)
+        traffic, seed = inputs.traffic, inputs.request.seed
+        _, limits = _core.plan_by_objective(tree, traffic, TIME, "best", seed, oversubscribe=shared)
         saves = max(
             (1 - each["seconds"] / row["seconds"] for each in limits if each["placement"] == "plan"), default=0.0
         )
