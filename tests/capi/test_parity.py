@@ -146,13 +146,10 @@ def test_the_same_comparison_with_traced_hosts(
 ) -> None:
     """That the machine has, or that stand for its nodes: the same plan and the same note from all."""
     import ranktree  # noqa: PLC0415  the package of the build tree
-    from ranktree.pattern import load, save  # noqa: PLC0415
 
     hosts, is_row, end = TRACES[name]
     case = {} if objective is None else {"objective": objective}
-    given, traced = tmp_path / "app.npz", load(pattern)
-    traced.metadata = traced.metadata | {"hosts": hosts}
-    save(str(given), traced)
+    given = traced_on(hosts, pattern, tmp_path)
     cli = run(command, "map", given, "--machine", MACHINE, "-o", tmp_path / "cli.json", *options_of(case))
     words = [f"{k}={v}" for k, v in case.items()]
     in_c = run(programs["cc"], given, tmp_path / "c.json", f"machine={MACHINE}", *words)
@@ -170,6 +167,47 @@ def test_the_same_comparison_with_traced_hosts(
     assert ("traced" in {row["placement"] for row in json.loads(expected)["costs"]}) == is_row
     for made in ("c", "cxx", "python"):
         assert (tmp_path / f"{made}.json").read_text(encoding="utf-8") == expected, made
+
+
+@pytest.mark.parametrize(
+    ("machine", "flag", "keyword"),
+    [
+        ("node:2 core:4", ["--oversubscribe"], {"oversubscribe": True}),
+        ("node:4 package:2 core:4", ["--threads-per-rank", "2"], {"threads_per_rank": 2}),
+    ],
+    ids=["shared slots", "several slots each"],
+)
+def test_the_same_plan_of_other_numbers_of_slots(  # noqa: PLR0913, PLR0917
+    machine: str, flag: list[str], keyword: dict, programs: dict[str, Path], pattern: Path, command: str, tmp_path: Path
+) -> None:
+    """Which also decides whether the hosts of a trace fit on the nodes: both have as many slots as the ranks need."""
+    import ranktree  # noqa: PLC0415  the package of the build tree
+
+    nodes = int(machine[5])
+    given = traced_on([f"cn{i % nodes}" for i in range(16)], pattern, tmp_path)
+    cli = run(command, "map", given, "--machine", machine, *flag, "-o", tmp_path / "cli.json")
+    words = [f"{name.replace('_', '-')}={int(value)}" for name, value in keyword.items()]
+    in_c = run(programs["cc"], given, tmp_path / "c.json", f"machine={machine}", *words)
+    with pytest.warns(UserWarning, match="on its nodes in order"):
+        ranktree.place(given, machine, **keyword).save(tmp_path / "python.json")
+    expected = (tmp_path / "cli.json").read_text(encoding="utf-8")
+    assert "on its nodes in order" in cli.stderr
+    assert in_c.stderr == cli.stderr
+    assert "traced" in {row["placement"] for row in json.loads(expected)["costs"]}
+    for made in ("c", "python"):
+        assert (tmp_path / f"{made}.json").read_text(encoding="utf-8") == expected, made
+
+
+def traced_on(hosts: list[str], pattern: Path, folder: Path) -> Path:
+    """The pattern as a trace of ranks on these hosts."""
+    from ranktree.pattern import load, save  # noqa: PLC0415  the package of the build tree
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = load(pattern)
+    found.metadata = found.metadata | {"hosts": hosts}
+    save(str(folder / "app.npz"), found)
+    return folder / "app.npz"
 
 
 def written(pattern: Path, path: Path) -> Path:

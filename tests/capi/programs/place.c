@@ -31,7 +31,12 @@ static ranktree_topo* load_machine(int argc, char** argv) {
   check(ranktree_unit_parse(option(argc, argv, "unit", "core"), &options.unit, &error));
   check(ranktree_cost_parse(option(argc, argv, "cost", "hops"), &options.cost, &error));
   check(ranktree_topo_load(option(argc, argv, "machine", NULL), &options, &topo, &error));
-  return topo;
+  const int threads_per_rank = atoi(option(argc, argv, "threads-per-rank", "1"));
+  if (threads_per_rank == 1) return topo;
+  ranktree_topo* bundled = NULL;
+  check(ranktree_topo_bundle(topo, threads_per_rank, &bundled, &error));
+  ranktree_topo_destroy(topo);
+  return bundled;
 }
 
 static void emit(int argc, char** argv, const ranktree_plan* plan) {
@@ -66,6 +71,7 @@ int main(int argc, char** argv) {
   check(ranktree_algorithm_parse(option(argc, argv, "algorithm", "best"), &options.algorithm, &error));
   check(ranktree_preset_parse(option(argc, argv, "preset", "default"), &options.preset, &error));
   options.seed = strtoull(option(argc, argv, "seed", "1"), NULL, 10);
+  options.oversubscribe = option(argc, argv, "oversubscribe", NULL) != NULL;
   options.parameters = option(argc, argv, "parameters", NULL);
   if (option(argc, argv, "objective", NULL) != NULL) {
     check(ranktree_objective_parse(option(argc, argv, "objective", NULL), &options.objective, &error));
