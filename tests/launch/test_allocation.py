@@ -11,6 +11,8 @@ import pytest
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree import _core
 from ranktree.allocation import Allocation, allocation, of_job, other_hosts
+from ranktree.placed_run import Placing
+from ranktree.placed_run import make_plan as plan_of_run
 from ranktree.usable_machine import nodes_of, usable_machine
 
 from tests.helpers.launches import HERE, PUS, environment, places
@@ -126,6 +128,22 @@ def test_a_plan_of_other_hosts_is_known(make_plan, tmp_path: Path, monkeypatch: 
     assert other_hosts(plan, words, None, None) is None
     monkeypatch.setenv("SLURM_JOB_NODELIST", "n[2-3]")
     assert other_hosts(plan, words, None, None) == f"{plan} is for n1, n2; SLURM_JOB_NODELIST has n2, n3"
+
+
+def test_run_makes_the_plan_of_map(ranktree, cluster_file: Path, tmp_path: Path) -> None:
+    """Compared with the hosts of the trace as well, which the machine lacks."""
+    ranks = np.arange(8, dtype=np.int64)
+    pattern = _core.Pattern.from_pairs(8, ranks, (ranks + 3) % 8, np.ones(8), 1000.0 * (1 + ranks))
+    pattern.metadata = {"hosts": [f"x{rank % 4}" for rank in ranks]}
+    _core.save_pattern(str(tmp_path / "app.npz"), pattern)
+    words = ("--machine", cluster_file, "--hosts", "c[0-3]", "-o", tmp_path / "map.json")
+    mapped = ranktree("map", tmp_path / "app.npz", *words)
+    notes: list[str] = []
+    wanted = Placing(tmp_path / "app.npz", machine=str(cluster_file), hosts="c[0-3]")
+    path = plan_of_run(wanted, [], tmp_path, notes.append)
+    assert path.read_text(encoding="utf-8") == (tmp_path / "map.json").read_text(encoding="utf-8")
+    assert [f"ranktree: {note}" for note in notes] == mapped.stderr.splitlines()
+    assert notes[0].endswith("the traced placement is that on its nodes in order (c0, c1, c2, c3)")
 
 
 @pytest.mark.skipif(len(PUS) < 2, reason="two PUs are needed")
