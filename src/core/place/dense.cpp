@@ -130,6 +130,10 @@ Placement place(const topo::Tree& tree, const MatrixView<Number>& matrix, const 
   if (found.whole && !spare) return run_engine(tree, lists_of(found.strongest), options);
   Workers workers(options.threads, options.keep_going);
   context.annealing = 0;  // of a guide only; exchanges on the whole pattern decide
+  if (context.repeats == 1) {
+    context.runs = 1;  // a second bisection gains more than a second placement, in less time
+    context.repeats = 2;
+  }
   context.search_arcs = std::numeric_limits<std::int64_t>::max();
   const std::vector<Rank> order = order_of(found, workers);
   std::vector<std::uint8_t> fixed(slots.pinned().empty() ? 0 : ranks, 0);

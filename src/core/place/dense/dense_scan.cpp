@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <sstream>
@@ -33,6 +34,19 @@ bool sound(Number value) {
   return value >= 0 && value <= std::numeric_limits<Number>::max();
 }
 
+template <class Number>
+void refuse_unsound(const MatrixView<Number>& matrix) {
+  for (Rank i = 0; i < matrix.ranks; ++i) {
+    const Number* row = matrix.row(i);
+    for (Rank j = 0; j < matrix.ranks; ++j) {
+      if (sound(row[j])) continue;
+      std::ostringstream text;
+      text << "weights: [" << i << ", " << j << "]: expected a finite number, at least 0, found " << row[j];
+      throw Error(Fault::kInput, text.str());
+    }
+  }
+}
+
 // The whole matrix, tile by tile beside its mirror image.
 template <class Number>
 class Mirror {
@@ -40,16 +54,19 @@ class Mirror {
   explicit Mirror(const MatrixView<Number>& matrix) : matrix_(matrix) {}
 
   struct Found {
-    unsigned unsound = 0;
-    unsigned asymmetric = 0;  // entries that differ from their mirror image
+    bool symmetric = true;
+    bool sound = true;  // where it is symmetric
     Number highest = 0;
   };
 
   Found look() {
-    Found found;
     for (Rank row = 0; row < matrix_.ranks; row += kTile) {
-      for (Rank column = row; column < matrix_.ranks; column += kTile) look_at(row, column, found);
+      for (Rank column = row; column < matrix_.ranks; column += kTile) look_at(row, column);
     }
+    Found found;
+    found.symmetric = std::all_of(differs_.begin(), differs_.end(), [](unsigned each) { return each == 0; });
+    found.highest = *std::max_element(highest_.begin(), highest_.end());
+    found.sound = sound_ && sound(found.highest) && *std::min_element(lowest_.begin(), lowest_.end()) >= 0;
     return found;
   }
 
@@ -77,56 +94,41 @@ class Mirror {
     return columns;
   }
 
-  void look_at(Rank row, Rank column, Found& found) {
+  void look_at(Rank row, Rank column) {
     const Rank columns = transpose(row, column);
     const Rank rows = std::min<Rank>(kTile, matrix_.ranks - row);
     for (Rank i = 0; i < rows; ++i) {
       const Number* there = matrix_.row(row + i) + column;
       const Number* back = turned_[at(i)].data();
       if (row == column) {  // what a rank sends to itself counts for nothing but has to be sound
-        found.unsound |= sound(there[i]) ? 0U : 1U;
-        compare(there, back, i, found);
-        compare(there + i + 1, back + i + 1, columns - i - 1, found);
+        sound_ = sound_ && sound(there[i]);
+        compare(there + i + 1, back + i + 1, at(columns - i - 1));
       } else if (columns == kTile) {  // a length that the compiler knows makes vectors
-        compare(there, back, kTile, found);
+        compare(there, back, at(kTile));
       } else {
-        compare(there, back, columns, found);
+        compare(there, back, at(columns));
       }
     }
   }
 
-  static void compare(const Number* there, const Number* back, Rank count, Found& found) {
-    unsigned unsound = 0;
-    unsigned asymmetric = 0;
-    Number highest = 0;
-    for (Rank j = 0; j < count; ++j) {
-      unsound |= (sound(there[j]) ? 0U : 1U) | (sound(back[j]) ? 0U : 1U);
-      asymmetric |= there[j] == back[j] ? 0U : 1U;
-      highest = std::max(highest, std::max(there[j], back[j]));
+  // By column of a tile: sums and extremes of one number each could not be vectors. NaN differs from itself.
+  void compare(const Number* there, const Number* back, std::size_t count) {
+    for (std::size_t j = 0; j < count; ++j) {
+      differs_[j] |= there[j] == back[j] ? 0U : 1U;
+      lowest_[j] = there[j] < lowest_[j] ? there[j] : lowest_[j];
+      const Number higher = there[j] > back[j] ? there[j] : back[j];
+      highest_[j] = higher > highest_[j] ? higher : highest_[j];
     }
-    found.unsound |= unsound;
-    found.asymmetric |= asymmetric;
-    found.highest = std::max(found.highest, highest);
   }
 
   // A pitch that is no power of two: columns of a tile would otherwise share a few lines of a cache.
   static constexpr std::size_t kPitch = at(kTile) + 4;
   const MatrixView<Number>& matrix_;
   std::array<std::array<Number, kPitch>, at(kTile)> turned_{};
+  std::array<unsigned, at(kTile)> differs_{};
+  std::array<Number, at(kTile)> lowest_{}, highest_{};
+  bool sound_ = true;  // what ranks send to themselves
 };
-
-template <class Number>
-[[noreturn]] void name_unsound(const MatrixView<Number>& matrix) {
-  for (Rank i = 0; i < matrix.ranks; ++i) {
-    for (Rank j = 0; j < matrix.ranks; ++j) {
-      if (sound(matrix.at(i, j))) continue;
-      std::ostringstream text;
-      text << "weights: [" << i << ", " << j << "]: expected a finite number, at least 0, found " << matrix.at(i, j);
-      throw Error(Fault::kInput, text.str());
-    }
-  }
-  throw Error(Fault::kInput, "weights: expected finite numbers, at least 0");
-}
 
 // Calls `visit` with each rank and what it exchanges with all, both directions added; its own entry counts as any.
 template <class Number, class Visit>
@@ -228,29 +230,57 @@ struct Partner {
 class Strongest {
  public:
   Strongest(const Names& names, std::size_t count, double lightest)
-      : names_(names), count_(count), lightest_(lightest), buffer_size_(2 * count + 128) {}
+      : names_(names),
+        count_(count),
+        lightest_(lightest),
+        buffer_size_(2 * count + 128),
+        length_(std::max<std::size_t>(1, names.of.size() / kPieces / kLanes) * kLanes) {}
 
-  // In no order.
-  std::span<const Partner> of(Rank rank, const double* row) {
-    constexpr std::size_t kPiece = 256;
+  // In no order. `row`: with 0 for the rank itself.
+  std::span<const Partner> of(Rank rank, std::span<const double> row) {
     partners_.clear();
-    least_ = std::nextafter(lightest_, std::numeric_limits<double>::infinity());
     hash_ = 0;
-    const std::size_t ranks = names_.of.size();
-    std::array<Rank, kPiece + 1> near;
-    for (std::size_t begin = 0; begin < ranks; begin += kPiece) {
-      std::size_t found = 0;  // without a branch, which no processor could foresee
-      for (std::size_t i = begin; i < std::min(begin + kPiece, ranks); ++i) {
-        near[found] = static_cast<Rank>(i);
-        found += row[i] >= least_ && i != at(rank) ? 1 : 0;
+    highest_.clear();
+    for (std::size_t begin = 0; begin < row.size(); begin += length_) highest_.push_back(highest_of(piece(row, begin)));
+    least_ = std::max(std::nextafter(lightest_, std::numeric_limits<double>::infinity()), least_of_strongest());
+    for (std::size_t i = 0; i < highest_.size(); ++i) {
+      if (highest_[i] < least_) continue;
+      Rank to = static_cast<Rank>(i * length_);
+      for (const double weight : piece(row, i * length_)) {
+        if (weight >= least_) offer(rank, to, weight);
+        ++to;
       }
-      for (std::size_t i = 0; i < found; ++i) offer(rank, near[i], row[at(near[i])]);
     }
     if (partners_.size() > count_) keep_strongest();
     return partners_;
   }
 
  private:
+  static constexpr std::size_t kPieces = 128;  // of a row: more than pairs are sought
+
+  [[nodiscard]] std::span<const double> piece(std::span<const double> row, std::size_t begin) const {
+    return row.subspan(begin, std::min(length_, row.size() - begin));
+  }
+
+  static double highest_of(std::span<const double> piece) {
+    std::array<double, kLanes> high{};
+    const std::size_t whole = piece.size() / kLanes * kLanes;
+    for (std::size_t i = 0; i < whole; i += kLanes) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) high[lane] = std::max(high[lane], piece[i + lane]);
+    }
+    for (std::size_t i = whole; i < piece.size(); ++i) high[0] = std::max(high[0], piece[i]);
+    return *std::max_element(high.begin(), high.end());
+  }
+
+  // As many pieces have a pair that weighs so much as pairs are sought. 0: there are fewer pieces.
+  double least_of_strongest() {
+    if (highest_.size() < count_) return 0;
+    ordered_ = highest_;
+    const auto last = ordered_.begin() + static_cast<std::ptrdiff_t>(count_) - 1;
+    std::nth_element(ordered_.begin(), last, ordered_.end(), std::greater<>());
+    return *last;
+  }
+
   void offer(Rank rank, Rank to, double weight) {
     const std::uint32_t hash = pair_hash(names_.of[at(rank)], names_.of[at(to)]);
     if (weight < least_ || (weight == least_ && hash < hash_)) return;
@@ -272,6 +302,9 @@ class Strongest {
   std::size_t count_;
   double lightest_;
   std::size_t buffer_size_;
+  std::size_t length_;           // of a piece
+  std::vector<double> highest_;  // of each piece
+  std::vector<double> ordered_;
   std::vector<Partner> partners_;
   double least_ = 0;
   std::uint32_t hash_ = 0;  // of the weakest of as many as are kept
@@ -303,9 +336,9 @@ template <class Number>
 DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest) {
   constexpr int kLargest = 900;  // the exponent from which sums might overflow
   const auto found = Mirror<Number>(matrix).look();
-  if (found.unsound != 0) name_unsound(matrix);
+  if (!found.symmetric || !found.sound) refuse_unsound(matrix);
   DenseScan result;
-  result.symmetric = found.asymmetric == 0;
+  result.symmetric = found.symmetric;
   const double highest = static_cast<double>(found.highest);
   if (highest > 0 && std::ilogb(highest) >= kLargest) result.scale = std::ldexp(1.0, kLargest - 1024);
   std::vector<Sums> sums;
@@ -322,8 +355,9 @@ DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest) {
   result.whole = true;
   Strongest search(names, strongest, lightest);
   std::vector<std::vector<Arc>> kept(at(matrix.ranks));
-  for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, const double* row) {
-    const auto pairs = search.of(rank, row);
+  for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, double* row) {
+    row[at(rank)] = 0;
+    const auto pairs = search.of(rank, {row, at(matrix.ranks)});
     for (const Partner& pair : pairs) kept[at(rank)].push_back({pair.to, pair.weight - lightest});
     result.whole = result.whole && pairs.size() < strongest;
   });

@@ -24,7 +24,6 @@ using pattern::Rank;
 using Slot = SlotTree::Slot;
 using Group = SlotTree::Group;
 
-constexpr int kSweeps = 8;    // over all pairs of children, and two for each pass of the search
 constexpr int kPatience = 5;  // exchanges without a gain
 constexpr int kPassesOfGroups = 8;
 constexpr int kHomesOfGroups = 4;
@@ -112,7 +111,7 @@ class Search {
     };
     DenseTies<Number> ties(weights_, division);
     DensePairs<Number>(ties, search_.fixed, exchanged)
-        .run({kSweeps + 2 * search_.context.search_passes, kPatience}, search_.workers, random_);
+        .run({search_.context.matrix_sweeps, kPatience}, search_.workers, random_);
   }
 
   void move_to_free(Rank rank, int level, Group group) {
@@ -180,7 +179,7 @@ void improve(const DenseSearch& search, const DenseWeights<Number>& weights, std
     Contents contents = contents_of(search.tree, lowest, slot_of);
     contents.graph = graph_between(weights, contents, search.order);
     Context thorough = search.context;  // groups are few
-    thorough.search_passes = std::max(thorough.search_passes, kPassesOfGroups);
+    thorough.search_passes = std::min(thorough.matrix_sweeps, std::max(thorough.search_passes, kPassesOfGroups));
     thorough.search_groups = std::max(thorough.search_groups, kHomesOfGroups);
     search_groups({search.tree, thorough, random, search.workers}, lowest, std::move(contents), slot_of);
   }

@@ -17,6 +17,7 @@ struct Context {
   int annealing;             // trials for each vertex on a border between parts; 0: none
   int search_passes;         // of the search by exchanges
   int search_groups;         // groups that a vertex may be exchanged into, the strongest tied first
+  int matrix_sweeps;         // over all pairs of children of a group, where most pairs of ranks communicate
   std::int64_t search_arcs;  // of the largest graph that is searched, and searched from the start, too
 };
 
@@ -31,6 +32,7 @@ constexpr Context context_of(Preset preset) {
               .annealing = 0,
               .search_passes = 1,
               .search_groups = 1,
+              .matrix_sweeps = 1,
               .search_arcs = 16000};
     case Preset::kDefault:
       return {.runs = 8,
@@ -40,6 +42,7 @@ constexpr Context context_of(Preset preset) {
               .annealing = 150,
               .search_passes = 2,
               .search_groups = 3,
+              .matrix_sweeps = 12,
               .search_arcs = kAny};
     case Preset::kStrong:
       break;
@@ -51,6 +54,7 @@ constexpr Context context_of(Preset preset) {
           .annealing = 1500,
           .search_passes = 20,
           .search_groups = 6,
+          .matrix_sweeps = 48,
           .search_arcs = kAny};
 }
 
