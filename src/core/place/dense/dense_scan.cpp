@@ -55,18 +55,23 @@ class Mirror {
 
   struct Found {
     bool symmetric = true;
-    bool sound = true;  // where it is symmetric
+    // Where it is symmetric:
+    bool sound = true;
+    Number lowest = 0;
+    // Anyhow:
     Number highest = 0;
   };
 
   Found look() {
+    lowest_.fill(std::numeric_limits<Number>::infinity());
     for (Rank row = 0; row < matrix_.ranks; row += kTile) {
       for (Rank column = row; column < matrix_.ranks; column += kTile) look_at(row, column);
     }
     Found found;
     found.symmetric = std::all_of(differs_.begin(), differs_.end(), [](unsigned each) { return each == 0; });
     found.highest = *std::max_element(highest_.begin(), highest_.end());
-    found.sound = sound_ && sound(found.highest) && *std::min_element(lowest_.begin(), lowest_.end()) >= 0;
+    found.lowest = *std::min_element(lowest_.begin(), lowest_.end());
+    found.sound = sound_ && sound(found.highest) && found.lowest >= 0;
     return found;
   }
 
@@ -153,20 +158,16 @@ void for_each_row(const MatrixView<Number>& matrix, bool symmetric, double scale
 struct Sums {
   double weights = 0;
   double squares = 0;
-  double lowest = std::numeric_limits<double>::infinity();
 };
 
 // Of a part of a row.
 Sums sums_of(const double* begin, const double* end) {
   std::array<double, kLanes> weights{};
   std::array<double, kLanes> squares{};
-  std::array<double, kLanes> lowest;
-  lowest.fill(std::numeric_limits<double>::infinity());
   const double* const whole = begin + (end - begin) / static_cast<std::ptrdiff_t>(kLanes * kLanes) * kLanes * kLanes;
   const auto add = [&](std::size_t lane, double weight) {
     weights[lane] += weight;
     squares[lane] += weight * weight;
-    lowest[lane] = weight < lowest[lane] ? weight : lowest[lane];
   };
   for (; begin < whole; begin += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) add(lane, begin[lane]);
@@ -176,7 +177,6 @@ Sums sums_of(const double* begin, const double* end) {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     sums.weights += weights[lane];
     sums.squares += squares[lane];
-    sums.lowest = std::min(sums.lowest, lowest[lane]);
   }
   return sums;
 }
@@ -343,12 +343,15 @@ DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest) {
   if (highest > 0 && std::ilogb(highest) >= kLargest) result.scale = std::ldexp(1.0, kLargest - 1024);
   std::vector<Sums> sums;
   double lightest = std::numeric_limits<double>::infinity();
-  for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, const double* row) {
+  if (result.symmetric) lightest = 2 * result.scale * static_cast<double>(found.lowest);
+  for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, double* row) {
     const Sums before = sums_of(row, row + rank);
     const Sums after = sums_of(row + rank + 1, row + matrix.ranks);
-    sums.push_back({before.weights + after.weights, before.squares + after.squares, 0});
+    sums.push_back({before.weights + after.weights, before.squares + after.squares});
     result.total += sums.back().weights / 2;
-    lightest = std::min({lightest, before.lowest, after.lowest});
+    if (result.symmetric) return;
+    row[at(rank)] = lightest;
+    lightest = std::min(lightest, *std::min_element(row, row + matrix.ranks));
   });
   const Names names = names_of(sums);
   result.named = names.differ;
