@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do the objectives order placements as measured times do? Prints the tables of docs/explanation/objectives.md.
 
-    report.py --build BUILD [--rows]
+    report.py --build BUILD [--rows] [--cluster NAME]
 
 From results.csv and the recorded patterns: for each program and cluster the Spearman correlation of each objective with
 the measured times of all placements, and the regret of each objective's plan: how much longer it took than the fastest
@@ -106,13 +106,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--rows", action="store_true")
+    parser.add_argument("--cluster", action="append", choices=CLUSTERS, help="this one only; may be repeated")
     options = parser.parse_args()
     sys.path.insert(0, str(options.build.resolve() / "python"))
     with tempfile.TemporaryDirectory(prefix="ranktree-time-") as folder:
         report = Report(Path(folder))
         names = " | ".join(OBJECTIVES)
         print(f"| cluster | program | placements | ms | {names} | {names} |\n|{'---|' * (4 + 2 * len(OBJECTIVES))}")
-        for cluster in CLUSTERS:
+        for cluster in options.cluster or CLUSTERS:
             for kernel in KERNELS:
                 if (cluster, kernel.name) in report.times:
                     print(report.add(cluster, kernel.name, options.rows))

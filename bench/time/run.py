@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Measured times of eight programs on emulated clusters under 16 to 19 placements each: results.csv, and the patterns.
 
-    run.py --build BUILD [--runs 3] [--cluster NAME] [KERNEL...]
+    run.py --build BUILD [--runs 3] [--cluster NAME] [--again RATIO] [KERNEL...]
 
 Placements that differ only in the number of alike nodes are one. The placements of a program run in turn, so that
 other load on the machine affects all alike; a row has the median, the least and the most of the runs. What results.csv
-has already is not measured again. report.py computes the objectives of what was measured.
+has already is not measured again, except rows whose longest run took more than RATIO times the shortest. report.py
+computes the objectives of what was measured.
 """
 
 import argparse
@@ -125,6 +126,11 @@ class Bench:
         return dict(zip(FIELDS, (self.name, kernel.name, nodes, placement, len(seconds), *shown), strict=True))
 
 
+def spread(row: dict[str, object]) -> float:
+    """The longest run over the shortest."""
+    return float(str(row["most_s"])) / float(str(row["least_s"]))
+
+
 def measure_all(options: argparse.Namespace, folder: Path) -> None:
     """Writes results.csv after each kernel."""
     rows: list[dict[str, object]] = list(read_rows(RESULTS))
@@ -135,8 +141,11 @@ def measure_all(options: argparse.Namespace, folder: Path) -> None:
             for kernel in KERNELS:
                 if options.kernels and kernel.name not in options.kernels:
                     continue
-                known = {str(row["nodes"]) for row in rows if (row["cluster"], row["kernel"]) == (name, kernel.name)}
-                rows += bench.measure(kernel, options.runs, known)
+                here = [row for row in rows if (row["cluster"], row["kernel"]) == (name, kernel.name)]
+                disturbed = {str(row["nodes"]) for row in here if spread(row) > options.again}
+                known = {str(row["nodes"]) for row in here} - disturbed
+                measured = bench.measure(kernel, options.runs, known)
+                rows = [row for row in rows if row not in here or row["nodes"] in known] + measured
                 write(rows)
                 print(f"{name}: {kernel.name}", file=sys.stderr, flush=True)
 
@@ -155,6 +164,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--cluster", action="append", choices=CLUSTERS, help="this one only; may be repeated")
+    parser.add_argument("--again", type=float, default=float("inf"), metavar="RATIO")
     parser.add_argument("kernels", nargs="*", metavar="KERNEL")
     options = parser.parse_args()
     sys.path.insert(0, str(options.build.resolve() / "python"))
