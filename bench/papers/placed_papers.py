@@ -48,10 +48,10 @@ as in Open MPI, in the pattern and on SMPI: recursive doubling for an allgather,
 
 A reordered communicator has the times of ranks that start under the same placement (§2.2), so each row is a
 placement. `round robin` is the paper's Serial Ranking: a node's ranks in turn, on PUs in the order of the operating
-system, whose numbers alternate between both packages. `packed` is the same on PUs in the order of cores. `over
-nodes` is the paper's Round Robin: ranks are dealt to the nodes in turn. `TreeMatch size` and `msg`: the paper's
-metrics. `engine` is Ranktree's search by bytes, `engine, time` by [the objective](../explanation/objectives.md)
-`time`.
+system, whose numbers alternate between both packages (treematch-2013 §5.1; this paper does not state it). `packed`
+is the same on PUs in the order of cores. `over nodes` is the paper's Round Robin: ranks are dealt to the nodes in
+turn. `TreeMatch size` and `msg`: the paper's metrics. `engine` is Ranktree's search by bytes, `engine, time` by
+[the objective](../explanation/objectives.md) `time`.
 
 {STATED}"""
 HSPLIT_METHOD = f"""Each case runs on SMPI, the MPI of SimGrid {{versions}}, with {{sizes}} ranks, one a core, on
@@ -64,8 +64,8 @@ node, 2 us and 10 GB/s between nodes. Caches, copies and page faults are not sim
 `predicted` is `ranktree_Bcast` or `ranktree_Reduce` by the messages that `ranktree predict` prints as the cheapest.
 The algorithms are SMPI's translations of Open MPI's, but for the broadcasts by chains, of which four begin at the
 root as is Open MPI's default, and by the binary tree, in segments of 32 KiB: those are in
-`bench/papers/broadcasts.h`. `topology` and `groups-G` are forms of
-`examples/summa`, hierarchies `H_` of `examples/vectors`.
+`bench/papers/broadcasts.h`. `topology` and `groups-G` are forms of `examples/summa`, hierarchies `H_` of
+`examples/vectors`.
 
 The enhancement factor is the time of `flat` / the time of `levels`.
 
