@@ -22,6 +22,7 @@ ALGORITHMS = {
     "reduce in-order-binary": "reduce:ompi_in_order_binary",
 }
 METHODS = {"broadcast chain": "chains=4", "broadcast binary": "binary=32768"}
+FAST = ("--algorithm", "allreduce:rdb")  # SMPI takes minutes to prepare the one it chooses for hundreds of ranks
 OVERHEAD = 3e-7  # seconds of a send or a receive: the simulation's
 UNITS = {"K": 1 << 10, "M": 1 << 20}
 GRIDS = {240: "15x16", 160: "10x16", 96: "8x12"}
@@ -87,9 +88,9 @@ class Hierarchies:
         return self.words(*words, "--np", ranks, *more)
 
     def levels(self, machine: str, ranks: int, options: list[str], *arguments: object) -> str:
-        """levels.cpp. SMPI's own allreduce takes minutes to prepare with hundreds of ranks."""
+        """levels.cpp."""
         if arguments[0] != "allreduce":
-            options = [*options, "--algorithm", "allreduce:rdb"]
+            options = [*options, *FAST]
         program = self.compiled("c++", "bench/papers/levels.cpp", "-std=c++20")
         return self.simulated(machine, ranks, *options, "--", program, *arguments)
 
@@ -164,7 +165,7 @@ class Hierarchies:
         words = ["--values", int(amount[:-1]) * UNITS[amount[-1]], "--iterations", 1, "--json"]
         for levels in CONFIGURATIONS.values():
             words += ["--levels", levels]
-        found = json.loads(json_line(self.simulated(machine, ranks, "--", program, *words)))
+        found = json.loads(json_line(self.simulated(machine, ranks, *FAST, "--", program, *words)))
         seconds = {each["name"]: each["seconds_median"] for each in found["hierarchies"]}
         named = {"H_topo": "topology", **CONFIGURATIONS}
         return {
