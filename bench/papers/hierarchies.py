@@ -48,7 +48,7 @@ class Hierarchies:
                 self.known[key] = self.depth(machine, ranks)
             elif name == "summa":
                 self.known |= self.products(machine, kernel, ranks, int(amount))
-            elif name == "vectors":
+            elif name.startswith("vectors"):
                 self.known |= self.vectors(machine, kernel, ranks)
             elif form == PREDICTED:
                 self.known[key] = self.predicted(machine, name, ranks, amount)
@@ -161,11 +161,12 @@ class Hierarchies:
     def vectors(self, machine: str, kernel: str, ranks: int) -> dict[Key, Result]:
         """Each hierarchy of vectors."""
         program = self.compiled("cc", "examples/vectors.c")
-        amount = kernel.partition(".")[2]
+        name, _, amount = kernel.partition(".")
+        options = [*FAST, *(("--order", "round-robin") if name.endswith("over nodes") else ())]
         words = ["--values", int(amount[:-1]) * UNITS[amount[-1]], "--iterations", 1, "--json"]
         for levels in CONFIGURATIONS.values():
             words += ["--levels", levels]
-        found = json.loads(json_line(self.simulated(machine, ranks, *FAST, "--", program, *words)))
+        found = json.loads(json_line(self.simulated(machine, ranks, *options, "--", program, *words)))
         seconds = {each["name"]: each["seconds_median"] for each in found["hierarchies"]}
         named = {"H_topo": "topology", **CONFIGURATIONS}
         return {

@@ -41,7 +41,7 @@ COLLECTIVES = {
 PREDICTED = "predicted"  # the variant that is cheapest by the model, by Ranktree
 AMOUNTS = ("1K", "16K", "256K", "4M")
 LEVELS = "levels"
-BY_LEVELS, SUMMA, VECTORS = ("flat", "levels"), "summa.128", ("vectors.1K", "vectors.16K")
+BY_LEVELS, SUMMA, VECTORS = ("flat", "levels"), "summa.128", ("vectors.1K", "vectors over nodes.1K")
 PRODUCTS = ("simple", "groups-2", "groups-4", "groups-8", "topology")
 HIERARCHIES = ("H_topo", "H_conf1", "H_conf2", "H_conf3", "H_conf4")
 # What the papers' best algorithms, numbers of groups and levels are compared with.
@@ -267,7 +267,8 @@ PLACED_TARGETS = (
         60,
         tuple(cases("ntw24e5", VECTORS, (576,), HIERARCHIES)),
         "`examples/vectors`, communication alone: Algorithm 5 on Ranktree's hierarchy (`H_topo`) and on the paper's "
-        "four hierarchies of consecutive ranks. Vectors of 2^10 and 2^14 doubles.",
+        "four hierarchies of consecutive ranks. Vectors of 2^10 doubles. `over nodes`: ranks are dealt to the nodes in "
+        "turn, else they are packed.",
         HSPLIT,
     ),
     *(

@@ -276,7 +276,8 @@ def pictures(target: PlacedTarget, rows: Rows) -> dict[str, str]:
         return {f"{target.name}.svg": mapping_times(target, rows)}
     if len(sizes) > 1:
         return {f"{target.name}-{kernel.partition('.')[0]}.svg": ratios(target, rows, kernel) for kernel in kernels}
-    if len(kernels) > 1 and all(map(amount, kernels)):
+    amounts = set(map(amount, kernels))
+    if len(amounts) > 1 and all(amounts):
         return {f"{target.name}.svg": by_amount(target, rows, kernels)}
     return {}
 
