@@ -62,12 +62,16 @@ def test_every_help_has_an_example_and_whole_lines(ranktree, verb: str) -> None:
 
 
 def test_help_takes_a_quarter_of_a_second(ranktree) -> None:
-    """In processor time, which other work on the machine does not stretch."""
-    for words in (["--help"], ["map", "--help"], ["run", "--help"]):
+    """In processor time, the least of three: other work on the machine stretches it little."""
+
+    def processor_seconds(words: list[str]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert ranktree(*words).returncode == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < HELP_SECONDS
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    for words in (["--help"], ["map", "--help"], ["run", "--help"]):
+        assert min(processor_seconds(words) for _ in range(3)) < HELP_SECONDS
 
 
 def completed(ranktree, *words: str) -> list[str]:

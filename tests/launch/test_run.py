@@ -13,6 +13,8 @@ from tests.helpers.launches import HERE, PUS, environment, places, planned
 
 two_pus = pytest.mark.skipif(PUS[:2] != [0, 1], reason="PUs 0 and 1 are needed to distinguish a binding from none")
 CROSSED = [(HERE, [1]), (HERE, [0])]
+# Seconds, and a mark: tests of another checkout may run at the same time.
+SLEPT = f"600.{os.getpid()}"
 ODD = [(HERE, [1]), (HERE, [0, 1]), (HERE, [0])]
 
 
@@ -77,15 +79,15 @@ def test_the_exit_code_is_the_programs(ranktree, make_plan, where, mpiexec) -> N
 @two_pus
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_reaches_the_launcher(command, make_plan, tmp_path, mpiexec, number) -> None:
-    words = [command, "run", "--plan", make_plan(CROSSED), "--", mpiexec, "-n", 2, "sleep", "100.25"]
+    words = [command, "run", "--plan", make_plan(CROSSED), "--", mpiexec, "-n", 2, "sleep", SLEPT]
     process = subprocess.Popen(list(map(str, words)), env=environment(), cwd=tmp_path, start_new_session=True)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while count_sleepers() < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
     assert count_sleepers() == 2
     process.send_signal(number)
     # Hydra 4.0 ends with 0 or with a code after SIGINT, as it happens.
-    assert process.wait(timeout=30) != 0 or mpiexec == "mpiexec.mpich"
+    assert process.wait(timeout=60) != 0 or mpiexec == "mpiexec.mpich"
     while count_sleepers() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert count_sleepers() == 0
@@ -93,11 +95,11 @@ def test_a_signal_reaches_the_launcher(command, make_plan, tmp_path, mpiexec, nu
 
 
 def count_sleepers() -> int:
-    """Running `sleep 100.25` processes."""
+    """Running processes of `sleep` that tests of this process started."""
     found = 0
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found += path.read_bytes() == b"sleep\x00100.25\x00"
+            found += path.read_bytes() == f"sleep\0{SLEPT}\0".encode()
         except OSError:
             continue
     return found
