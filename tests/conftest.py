@@ -78,6 +78,14 @@ def ranktree(command: str) -> Callable[..., RunResult]:
     return run
 
 
+@pytest.fixture
+def yielding(build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks of MPICH 4.0 that wait let others run, whatever starts them; it changes no other program."""
+    library = build_folder / "lib" / "libtest_yield.so"
+    if library.exists():
+        monkeypatch.setenv("LD_PRELOAD", str(library))
+
+
 @pytest.fixture(params=DEBIAN)
 def mpi(request: pytest.FixtureRequest, mpi_builds: dict, build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
     """Each of Debian's MPIs in turn; skipped where the build is without it."""

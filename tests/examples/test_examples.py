@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.mpis import mpi4py_variables
 
-pytestmark = pytest.mark.launch
+pytestmark = [pytest.mark.launch, pytest.mark.usefixtures("yielding")]
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RANKS = (1, 2, 3, 4, 8)

@@ -11,7 +11,7 @@ import pytest
 from tests.helpers.faked_mpis import AS_ROOT, built_mpis, finish
 from tests.helpers.mpis import mpi4py_variables
 
-pytestmark = pytest.mark.launch
+pytestmark = [pytest.mark.launch, pytest.mark.usefixtures("yielding")]
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.launch
+pytestmark = [pytest.mark.launch, pytest.mark.usefixtures("yielding")]
 
 HERE = Path(__file__).parent
 ROOTED = ("Bcast", "Reduce", "Gather", "Scatter")
