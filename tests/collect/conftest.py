@@ -27,7 +27,7 @@ def made(compiled: Callable[..., Path]) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def native() -> Callable[..., str]:
-    """What a program prints by itself, with the MPI's own collectives; each is run once for all tests."""
+    """What a program prints without ranktree, with native collectives; each is run once for all tests."""
     known: dict[tuple[str, ...], str] = {}
 
     def output(mpi: Mpi, ranks: int, *program: object) -> str:
