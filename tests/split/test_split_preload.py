@@ -71,7 +71,7 @@ def run(mpi: FakedMpi, command: str, tmp_path: Path) -> Callable[..., RunResult]
     """Runs a program on the faked node, under a `ranktree` verb or by itself."""
 
     def start(words: list, *program: object, settings: dict[str, str] | None = None) -> RunResult:
-        variables = {**os.environ, **QUIET[mpi.family], **NODE.variables(mpi.fake), **(settings or {})}
+        variables = {**mpi.variables(NODE), **(settings or {})}
         wrapped = [command, *map(str, words), "--"] if words else []
         return finish([*wrapped, *mpi.launch(8), *map(str, program)], variables, 60)
 
