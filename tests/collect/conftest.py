@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.collect_programs import SECONDS
 from tests.helpers.mpis import Mpi
 
 SOURCES = Path(__file__).resolve().parent / "preload"
@@ -34,7 +35,7 @@ def native() -> Callable[..., str]:
         key = (mpi.name, str(ranks), *map(str, program))
         if key not in known:
             words = mpi.launch(ranks, *program)
-            done = subprocess.run(words, capture_output=True, text=True, timeout=180, check=False)
+            done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
             assert done.returncode == 0, done.stdout + done.stderr
             known[key] = done.stdout
         return known[key]

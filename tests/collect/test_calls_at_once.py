@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers import known_bugs
 from tests.helpers.collect_log import served, skip_if_overdrawn
-from tests.helpers.collect_programs import run
+from tests.helpers.collect_programs import SECONDS, run
 from tests.helpers.mpis import Mpi
 
 OURS = ["messages:binomial:groups=1", "messages:flat:groups=2", "shared:binomial"]
@@ -17,7 +17,7 @@ OURS = ["messages:binomial:groups=1", "messages:flat:groups=2", "shared:binomial
 def test_ranks_complete_requests_in_different_orders(mpi: Mpi, rule: str) -> None:
     """A rank that waits for one operation passes on its part of all others."""
     ranks, rounds = (3, 60) if known_bugs.spins(mpi) else (5, 120)
-    run(mpi, ranks, mpi.program("at_once_orders"), 3, rounds, rule=rule, timeout=60)
+    run(mpi, ranks, mpi.program("at_once_orders"), 3, rounds, rule=rule)
 
 
 @pytest.mark.parametrize("rule", [*OURS, "auto"])
@@ -25,7 +25,7 @@ def test_threads_have_communicators_of_their_own(mpi: Mpi, rule: str) -> None:
     """MPI_THREAD_MULTIPLE: every thread drives all operations in flight."""
     # MPICH's waiting threads spin: few of them, and not for long.
     threads, rounds = (2, 10) if known_bugs.spins(mpi) else (3, 60)
-    run(mpi, 3, mpi.program("at_once_threads"), threads, rounds, rule=rule, timeout=60)
+    run(mpi, 3, mpi.program("at_once_threads"), threads, rounds, rule=rule)
 
 
 def available_gigabytes() -> float:
@@ -39,7 +39,7 @@ def test_more_bytes_than_an_int_counts(mpi: Mpi) -> None:
     """Messages and shared memory of more than 2 GiB, in few elements and in many."""
     if available_gigabytes() < 8:
         pytest.skip("needs 5 GB of memory")
-    run(mpi, 2, mpi.program("at_once_huge"), timeout=120)
+    run(mpi, 2, mpi.program("at_once_huge"))
 
 
 BLOCKS = "gather=messages:binomial:groups=1;scatter=shared:binomial;allgather=shared:binomial;"
@@ -52,7 +52,7 @@ def test_more_bytes_in_all_blocks_than_an_int_counts(mpi: Mpi, collective: str, 
     if available_gigabytes() < 8:
         pytest.skip("needs 5 GB of memory")
     log = tmp_path / "log"
-    run(mpi, 2, mpi.program("at_once_huge_blocks"), collective, rule=BLOCKS, timeout=120, log=log)
+    run(mpi, 2, mpi.program("at_once_huge_blocks"), collective, rule=BLOCKS, log=log)
     assert served(log)[collective] == 1
 
 
@@ -72,14 +72,14 @@ BETWEEN = "bcast=auto allreduce=messages:ring:groups=1 reduce=shared:binomial ba
 @pytest.mark.parametrize("call", ["flag", "first", "init", "team", "levels", "trials"])
 def test_calls_that_synchronise_drive_operations_in_flight(mpi: Mpi, call: str) -> None:
     """One rank makes the call before it waits, the others after they have waited."""
-    run(mpi, 3, mpi.program("at_once_between"), call, rule=BETWEEN, timeout=60)
+    run(mpi, 3, mpi.program("at_once_between"), call, rule=BETWEEN)
 
 
 def test_trials_across_nodes_drive_operations_in_flight(mpi: Mpi, tmp_path: Path) -> None:
     """Ranks that agree on a trial progress what is in flight on another communicator."""
     log = tmp_path / "log"
     spins = known_bugs.spins(mpi)
-    run(mpi, 3, mpi.program("at_once_nodes"), 200 if spins else 10000, rule=BETWEEN, timeout=60, log=log)
+    run(mpi, 3, mpi.program("at_once_nodes"), 200 if spins else 10000, rule=BETWEEN, log=log)
     if not spins:  # their set-up takes longer than all calls may
         text = log.read_text()
         skip_if_overdrawn(text)
@@ -99,6 +99,6 @@ def test_the_reason_of_an_error_is_its_own(mpi: Mpi) -> None:
 def test_reproducible_can_be_set_under_the_preload_library(ranktree, mpi: Mpi, before: int) -> None:
     """Whichever call of the communicator is the one with which the library begins to serve it."""
     command = mpi.launch(5, mpi.program("at_once_between"), "preloaded", before)
-    done = ranktree("run", "--collectives", "auto", "--", *command, timeout=60)
+    done = ranktree("run", "--collectives", "auto", "--", *command, timeout=SECONDS)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("ok"), done.stdout + done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.collect_programs import SECONDS
 from tests.helpers.mpis import Mpi, mpi4py_variables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +23,7 @@ def available_gigabytes() -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")) / (1 << 20)
 
 
-def run(mpi: Mpi, ranks: int, *program: object, timeout: int = 60, **variables: str) -> str:
+def run(mpi: Mpi, ranks: int, *program: object, timeout: int = SECONDS, **variables: str) -> str:
     """The output of a program that exits with 0."""
     environment = {**os.environ, **variables}
     words = mpi.launch(ranks, *program)
@@ -62,7 +63,7 @@ def test_more_elements_than_an_int_counts(mpi: Mpi, variant: str) -> None:
     if available_gigabytes() < 12:
         pytest.skip("needs 8 GB of memory")
     rule = "native" if variant == "native" else "messages:binomial:groups=1"
-    assert run(mpi, 2, mpi.program("collect_large"), variant, timeout=120, RANKTREE_COLL=rule) == "ok\n"
+    assert run(mpi, 2, mpi.program("collect_large"), variant, RANKTREE_COLL=rule) == "ok\n"
 
 
 @pytest.mark.parametrize("language", ["fortran", "python"])

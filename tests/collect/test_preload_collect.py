@@ -10,8 +10,8 @@ import pytest
 
 from tests.helpers import known_bugs
 from tests.helpers.collect_log import served
+from tests.helpers.collect_programs import SECONDS
 
-SECONDS = 180
 # What shared memory or messages can do for every collective; where a rule cannot serve a call it stays native.
 RULES = {
     "auto": "auto",

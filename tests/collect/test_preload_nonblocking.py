@@ -8,9 +8,9 @@ import pytest
 
 from tests.helpers import known_bugs
 from tests.helpers.collect_log import served
+from tests.helpers.collect_programs import SECONDS
 from tests.helpers.mpis import Mpi
 
-SECONDS = 60
 RULES = {
     "messages": (
         "bcast=messages:binomial:groups=1 reduce=messages:binomial:groups=1 "

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.collect_programs import SECONDS
 from tests.helpers.mpis import needed_mpi
 
 Mpi = Any  # of tests/conftest.py
@@ -16,7 +17,7 @@ RATE, LATENCY = 1000, 50
 
 def outcome(words: list[str], **options: Any) -> tuple[int, str]:
     """How many elements have other bits than the tree gives, and the digest of all."""
-    result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, **options)
+    result = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False, **options)
     assert result.returncode == 0, result.stdout + result.stderr
     found = re.search(r"other bits: (\d+), digest (\w+)", result.stdout)
     assert found, result.stdout
@@ -39,7 +40,7 @@ def test_the_environment_variable_sets_it_too(mpi: Mpi, monkeypatch: pytest.Monk
 def test_unmodified_programs_are_reproducible_from_their_first_call_on(mpi: Mpi, ranktree, monkeypatch) -> None:
     monkeypatch.setenv("RANKTREE_REPRODUCIBLE", "1")
     command = mpi.launch(5, mpi.program("collect_sums"), "unmodified")
-    result = ranktree("run", "--collectives", "native", "--", *command, timeout=60)
+    result = ranktree("run", "--collectives", "native", "--", *command, timeout=SECONDS)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "other bits: 0," in result.stdout
 

@@ -10,11 +10,12 @@ import pytest
 
 from tests.helpers import known_bugs
 from tests.helpers.collect_log import served, skip_if_overdrawn
+from tests.helpers.collect_programs import SECONDS
 from tests.helpers.emulated_cluster import MiniCluster
 from tests.helpers.mpis import AS_ROOT, Mpi, RunResult
 
 
-def run(command: list[str], timeout: float = 60, **variables: str) -> RunResult:
+def run(command: list[str], timeout: float = SECONDS, **variables: str) -> RunResult:
     """The result of a command."""
     environment = {**os.environ, **variables}
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, env=environment)
@@ -80,7 +81,7 @@ def test_a_waiting_rank_lets_the_mpi_go_on(mpi: Mpi, alone: bool) -> None:
         command[1:1] = ["--mca", "btl", "tcp,self"]
     if not alone:
         command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), *command]
-    result = run(command, timeout=30)
+    result = run(command)
     assert (result.returncode, result.stdout) == (0, "no trap\n"), result.stderr
 
 
@@ -201,4 +202,4 @@ def test_leaders_carry_it_across_nodes(
         monkeypatch.setenv(name, value)
     launch = ["-np", ranks, "--map-by", mapping, "--hostfile", cluster.state / "hostfile"]
     program = build_folder / "bin" / "shared_check_openmpi"
-    expect_agreement(cluster.call("mpirun", *launch, program, choice, ranks, 48, timeout=100), 30)
+    expect_agreement(cluster.call("mpirun", *launch, program, choice, ranks, 48, timeout=SECONDS), 30)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.collect_programs import SECONDS
 from tests.helpers.mpis import WHEELS, Mpi, needed_mpi
 
 RANKS = 3
@@ -31,7 +32,7 @@ def run(mpi: Mpi, tmp_path: Path) -> Callable[..., str]:
     def start(name: str, *arguments: object, rule: str = "native", ranks: int = RANKS) -> str:
         environment = {**os.environ, "RANKTREE_COLL": rule, "RANKTREE_COLL_LOG": str(tmp_path / "log")}
         words = mpi.launch(ranks, mpi.program(name), *arguments)
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=environment)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -6,9 +6,12 @@ from pathlib import Path
 
 from tests.helpers.mpis import Mpi
 
+# Time limits tell what hangs; beside other work, programs take many times as long as alone.
+SECONDS = 240
+
 
 def run(  # noqa: PLR0913
-    mpi: Mpi, ranks: int, *program: object, rule: str = "native", timeout: int = 150, log: Path | None = None
+    mpi: Mpi, ranks: int, *program: object, rule: str = "native", timeout: int = SECONDS, log: Path | None = None
 ) -> str:
     """Runs a test program, which must print ok."""
     logged = {} if log is None else {"RANKTREE_COLL_LOG": str(log)}
