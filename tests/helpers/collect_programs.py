@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.helpers.mpis import Mpi
 
-# Time limits tell what hangs; beside other work, programs take many times as long as alone.
+# A time limit is for programs that hang: beside other work, they take many times as long as alone.
 SECONDS = 240
 
 
