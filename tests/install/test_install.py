@@ -150,6 +150,7 @@ def test_the_installed_command_names_the_interpreter_that_lacks_a_package(prefix
     assert str(tmp_path / "bare/bin/python") in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_add_subdirectory(build_folder: Path) -> None:
     """A project that takes the sources in builds none of our tests and links the same target."""
@@ -164,6 +165,7 @@ def test_add_subdirectory(build_folder: Path) -> None:
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_wheel(tmp_path: Path) -> None:
     """`pip install .` into a fresh environment gives the command, its extension and the preload libraries."""
