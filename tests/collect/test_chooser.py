@@ -14,7 +14,7 @@ SOURCES = Path(__file__).resolve().parent / "preload"
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_an_mpi_that_is_slow_is_replaced(mpi, compiled, build_folder: Path, tmp_path: Path, ranks: int) -> None:
-    """10 ms a call more: tried once the account covers it, and used for a third of 600 calls at least."""
+    """10 ms a call more: tried once the account covers it, later on a busy machine, and used from then on."""
     if ranks > 2 and known_bugs.spins(mpi):
         pytest.skip("more spinning ranks than cores: a call takes as long as the ranks wait for a processor")
     program = compiled(mpi.name, SOURCES / "loop.c", "-O1")
@@ -35,6 +35,6 @@ def test_an_mpi_that_is_slow_is_replaced(mpi, compiled, build_folder: Path, tmp_
     assert decision, text
     assert decision[1] != "native", text
     served = re.search(r"allreduce (\d+) of (\d+) not by the MPI", text)
-    assert int(served[1]) >= 200, text
+    assert int(served[1]) >= 100, text
     spent = re.search(r"spent: set-up \S+ .s, agreements \S+ .s, trials \S+ .s; allowed \S+ .s in", text)
     assert spent, text

@@ -208,13 +208,21 @@ def test_refusals(ranktree: Callable, mpi: Any, tmp_path: Path) -> None:
         (("--metric-regex", "x", *start, bad), "one group"),
         (("-o", tmp_path / "full", *start, bad), "not an empty folder"),
         (("--pattern", tmp_path / "none.npz", *start, "true"), "none.npz"),
-        (("--pattern", tmp_path / "app.npz", "--machine", "core:1", *start, "true"), "ranktree: "),
+        (("--pattern", tmp_path / "app.npz", "--machine", "cor:1", *start, "true"), "the nearest is 'Core'"),
     )
     for arguments, text in cases:
         result = ranktree("optimize", *arguments, cwd=tmp_path)
         assert result.returncode == 1, (arguments, result.stderr)
         assert text in result.stderr
         assert "Traceback" not in result.stderr
+
+
+def test_ranks_that_share_the_only_core_have_nothing_to_gain(ranktree: Callable, mpi: Any, tmp_path: Path) -> None:
+    save_stencil(tmp_path / "app.npz", (2, 1))
+    words = ["--pattern", tmp_path / "app.npz", "--machine", "core:1", "--", f"mpiexec.{mpi.name}", "-n", 2, "true"]
+    result = ranktree("optimize", *words, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "Nothing to gain: no placement found costs less than the present one" in result.stdout
 
 
 @pytest.mark.skipif(PUS != [0, 1], reason="plans are made for a machine with PUs 0 and 1")

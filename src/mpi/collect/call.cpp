@@ -167,7 +167,7 @@ double missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elaps
 }
 
 // Collective. Where not, the next agreement comes when the account may cover the set-up, by the time that calls have
-// taken, but 4 to 16 times as many calls later as this one: the estimate may have been an interrupted step's.
+// taken, but 1 to 16 times as many calls later as this one: the estimate may have been an interrupted step's.
 bool can_afford(CommunicatorState& state, MPI_Comm comm) {
   constexpr double kMostCalls = 1U << 28U;
   double elapsed = PMPI_Wtime() - state.waits_since;
@@ -176,7 +176,7 @@ bool can_afford(CommunicatorState& state, MPI_Comm comm) {
   if (!state.unaffordable) return true;
   if (std::isfinite(missing)) {  // else this was the first agreement
     const double calls = missing / Account::kShare * state.waited / elapsed;
-    const double next = std::clamp(calls, 4.0 * state.waited, 16.0 * state.waited);
+    const double next = std::clamp(calls, 1.0 * state.waited, 16.0 * state.waited);
     state.waited = static_cast<std::uint32_t>(std::min(next, kMostCalls));
   }
   state.waiting.left = state.waited;
