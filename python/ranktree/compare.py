@@ -10,6 +10,7 @@ from rich.table import Table
 
 from ranktree import _core
 from ranktree.peers import PEERS, make_problem, run_peer
+from ranktree.usable_machine import usable_slots
 
 PRESETS = ("fast", "default", "strong")
 OTHERS = ("treematch", "greedy", "round-robin", "identity")
@@ -49,8 +50,8 @@ class Request:
     @property
     def capacity(self) -> int:
         """Ranks a place takes."""
-        places = sum(self.tree.allowed(leaf) for leaf in range(self.tree.leaf_count))
-        return max(-(-self.pairs.ranks // places), 1) if self.oversubscribe and places else 1
+        slots = usable_slots(self.tree)
+        return max(-(-self.pairs.ranks // slots), 1) if self.oversubscribe and slots else 1
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,16 @@ def is_described(machine: str | None, network: str | None) -> bool:
     return not machine.endswith(".json") and ".xml" not in machine and not Path(machine).exists()
 
 
+def usable_slots(tree: _core.Tree) -> int:
+    """How many slots ranks may be placed on."""
+    return sum(tree.allowed(leaf) for leaf in range(tree.leaf_count))
+
+
+def is_oversubscribed(tree: _core.Tree, ranks: int) -> bool:
+    """Whether ranks have to share slots, as a plan of `ranktree map --oversubscribe` may have them."""
+    return ranks > usable_slots(tree)
+
+
 def usable_machine(
     machine: str | None, network: str | None, allowed: Allocation | None, notify: Notify
 ) -> tuple[_core.Tree, bool]:

@@ -8,6 +8,7 @@ from typing import Any
 from ranktree import _core
 from ranktree.doctor import environment, limits, mpis
 from ranktree.doctor.system import NOTE, OK, PROBLEM, Finding, System
+from ranktree.usable_machine import usable_slots
 
 FORMAT, VERSION = "ranktree-doctor", 1
 MARKS = {"ok": "ok      ", "note": "note    ", "warning": "WARNING ", "problem": "PROBLEM "}
@@ -25,7 +26,7 @@ def machine(_: System) -> Iterator[Finding]:
     except (RuntimeError, ValueError, OSError) as error:
         yield Finding("machine", PROBLEM, f"hwloc: {error}", "unset HWLOC_XMLFILE HWLOC_SYNTHETIC HWLOC_COMPONENTS")
         return
-    usable = sum(tree.allowed(leaf) for leaf in range(tree.leaf_count))
+    usable = usable_slots(tree)
     text = f"{tree.leaf_count} cores, {usable} for this process, levels {' '.join(tree.levels)}"
     yield Finding("machine", OK if usable == tree.leaf_count else NOTE, text)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ranktree import _core
 from ranktree.pattern import expand, natural_model
+from ranktree.usable_machine import is_oversubscribed
 
 MOST_MEASURED = 2
 METRICS = ("size", "msg")
@@ -32,12 +33,12 @@ def candidates(tree: "_core.Tree", recorded: "_core.Pattern", folder: Path, seed
     """A plan for each metric that the pattern holds, the best on the model first."""
     traffic = expand(recorded, natural_model(recorded))
     known = {"size": traffic.bytes.any(), "msg": traffic.messages.any()}
-    places = sum(tree.allowed(leaf) for leaf in range(tree.leaf_count))
+    shared = is_oversubscribed(tree, recorded.ranks)
     found = []
     for metric in METRICS:
         if not known[metric]:
             continue
-        plan = _core.make_plan(tree, traffic, "best", metric, seed, oversubscribe=recorded.ranks > places)
+        plan = _core.make_plan(tree, traffic, "best", metric, seed, oversubscribe=shared)
         found.append(Candidate(f"plan for {METRIC_WORDS[metric]}", plan, gain_of(plan), folder / f"plan.{metric}.json"))
     if not found:
         raise ValueError("the pattern holds no traffic: nothing to place")

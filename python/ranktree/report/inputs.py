@@ -13,7 +13,7 @@ from ranktree.pattern import expand, named_after, natural_model, read
 from ranktree.report.shape import Shape, of_slots, of_tree
 from ranktree.runs import document as runs
 from ranktree.traced_hosts import fit_hosts
-from ranktree.usable_machine import Notify, usable_machine
+from ranktree.usable_machine import Notify, is_oversubscribed, usable_machine
 
 WORTHWHILE = 0.02  # a smaller gain is within what a second run would differ by
 METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
@@ -159,11 +159,6 @@ def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
         shared = is_oversubscribed(tree, inputs.traffic.ranks)
         slots = _core.compute_placement(tree, inputs.traffic, "identity", plan.metric, oversubscribe=shared)
         inputs.before = Placed("identity", "current rank order", slots.astype(np.int64))
-
-
-def is_oversubscribed(tree: "_core.Tree", ranks: int) -> bool:
-    """Whether ranks have to share slots, as a plan of `ranktree map --oversubscribe` may have them."""
-    return ranks > sum(tree.allowed(slot) for slot in range(tree.leaf_count))
 
 
 def add_traced_only(inputs: Inputs) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from ranktree import _core
-from ranktree.report.inputs import Inputs, is_oversubscribed
+from ranktree.report.inputs import Inputs
 from ranktree.report.places import outer_levels
 from ranktree.report.traffic import Pairs
 from ranktree.report.verdict import percent
+from ranktree.usable_machine import is_oversubscribed
 
 TIME = ("time", None)
 MOST_PAIRS = 20_000  # with more, the search by time would take longer than the rest of the report
