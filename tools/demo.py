@@ -49,7 +49,7 @@ NEXT = (
     "  build/dev/bin/ranktree optimize -- mpirun -n 16 ./app",
     "or step by step: docs/tutorials/laptop.md.",
 )
-SECONDS_IN_ALL = 240  # on a machine under heavy load; about 40 s on an idle one
+SECONDS_IN_ALL = 240  # on a machine under heavy load; about 25 s on an idle one
 SECONDS_FOR_ONE = 60
 
 
@@ -325,7 +325,7 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=Path(__file__).resolve().parents[1] / "build" / "dev")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("--runs", type=int, default=5, choices=range(1, 100), metavar="N", help="of which the median")
+    parser.add_argument("--runs", type=int, default=3, choices=range(1, 100), metavar="N", help="of which the median")
     parser.add_argument("--sizes", type=int, nargs="+", choices=sorted(ITERATIONS), default=sorted(ITERATIONS))
     parser.add_argument("--one-node", action="store_true", help="as where no cluster can be emulated")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep traces, plans and launcher files here")
