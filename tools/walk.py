@@ -3,8 +3,8 @@
 
 walk.py --build build/dev        16 ranks on four nodes of four cores; one line a file, then their number
 
-A file counts when a function in it runs that importing `ranktree._core` does not run. Headers are left out, since
-functions in them are inlined.
+The bindings to Python, and what every step uses (files, JSON, threads), are counted apart. A file counts when one of
+its functions runs that importing `ranktree._core` does not run. Headers are left out: functions in them are inlined.
 """
 
 import argparse
@@ -24,6 +24,10 @@ MACHINE = (
 START = "import sys; sys.path.insert(0, {package!r}); import ranktree._core"
 COMMAND = f"{START}; from ranktree.cli.main import main; main()"
 SOURCE = re.compile(r"/((?:src/(?:core|io|hw)|python/src)/[a-z_/]+\.cpp)$")
+APART = {
+    "bindings": re.compile(r"python/src/"),
+    "used by every step": re.compile(r"src/core/base/|src/io/(file|json_place)\.cpp"),
+}
 SECONDS = 600
 
 
@@ -79,8 +83,11 @@ def main() -> None:
         ran = profiled(folder, command, ["map", "app.npz", "--machine", "cluster.json", "-o", "plan.json"])
         ran |= profiled(folder, command, ["emit", "plan.json", "--launcher", "openmpi4"])
         ran -= profiled(folder, start, [])
-    files = sorted({file for file, _ in ran})
-    print(*files, f"{len(files)} files", sep=os.linesep)
+    rest = sorted({file for file, _ in ran})
+    groups = {name: [file for file in rest if pattern.match(file)] for name, pattern in APART.items()}
+    steps = [file for file in rest if not any(file in group for group in groups.values())]
+    for name, files in {"steps": steps, **groups}.items():
+        print(*files, f"{len(files)} files: {name}", sep=os.linesep)
 
 
 if __name__ == "__main__":

@@ -156,14 +156,9 @@ class Pattern:
 
     def __repr__(self) -> str: ...
 
-def load_pattern(path: str, format: str | None = None, metric: str | None = None) -> tuple[Pattern, list[str]]:
+def load_pattern(path: str, format: str | None = None, metric: str | None = None, whole: bool = False) -> tuple[Pattern, list[str]]:
     """
-    Reads a pattern: (Pattern, warnings). Formats: npz, mtx, mat, metis, scotch, csv, prof; by extension when not given. metric (size, msg): what the one number of a format that has only one means.
-    """
-
-def load_matrix(path: str) -> numpy.ndarray | None:
-    """
-    The matrix in a .npy file, or in an .npz file with one array, as float64 or float32; None where the file is another.
+    Reads a pattern: (Pattern, warnings). Formats: npz, mtx, mat, metis, scotch, csv, prof; by extension when not given. metric (size, msg): what the one number of a format that has only one means. whole: the matrix of a .npy file, or of an .npz file with one array, stays one, as float64 or float32.
     """
 
 def save_pattern(path: str, pattern: Pattern, format: str | None = None, metric: str = 'size') -> list[str]:

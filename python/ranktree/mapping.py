@@ -11,7 +11,7 @@ from ranktree import _core
 from ranktree.compare import Request, Result, compare
 from ranktree.interrupt import Interruption
 from ranktree.objective import Model, planned
-from ranktree.pattern import expand, load_matrix, natural_model, read
+from ranktree.pattern import expand, natural_model, read, read_whole
 from ranktree.placement import square
 from ranktree.progress import LongWork
 from ranktree.report.inputs import METRICS
@@ -120,12 +120,11 @@ def load_expanded(
 
     The one number of a format that has only one is taken for messages where these are wanted.
     """
-    matrix = load_matrix(path) if whole else None
-    if matrix is not None:
-        return square(matrix)
-    traffic, warnings = read(path, metric="msg" if metric == "msg" else None)
+    traffic, warnings = (read_whole if whole else read)(path, metric="msg" if metric == "msg" else None)
     for warning in warnings:
         notify(f"{path}: {warning}")
+    if isinstance(traffic, np.ndarray):
+        return square(traffic)
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives)
 
 

@@ -4,7 +4,7 @@ pattern = load("app.npz")                                                       
 pattern.ranks, pattern.indptr, pattern.indices, pattern.messages, pattern.bytes     # CSR, by sender
 pattern.traffic("rma")                                                             # (messages, bytes) of one class
 save("app.mtx", expand(pattern, natural_model(pattern)))
-matrix = load_matrix("matrix.npy")                                                 # a whole matrix, None for the rest
+matrix, _ = read_whole("matrix.npy")                                               # a whole matrix stays one
 """
 
 import os
@@ -14,7 +14,6 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ranktree import _core
 from ranktree._core import Pattern, expand_pattern, load_pattern, natural_model, pattern_format, save_pattern
 
 save = save_pattern
@@ -22,7 +21,7 @@ expand = expand_pattern
 
 COLLECTIVE_MODELS = ("model", "openmpi", "mpich", "flat", "none")
 
-__all__ = ["Pattern", "expand", "load", "load_matrix", "natural_model", "pattern_format", "read", "save"]
+__all__ = ["Pattern", "expand", "load", "natural_model", "pattern_format", "read", "read_whole", "save"]
 
 
 def load(path: "str | os.PathLike[str]", source_format: str | None = None, metric: str | None = None) -> Pattern:
@@ -88,27 +87,30 @@ def read(path: str, source_format: str | None = None, metric: str | None = None)
     return load_pattern(path, source_format, metric)
 
 
-def load_matrix(path: str) -> np.ndarray | None:
-    """Read a whole matrix, to be placed without a pattern in between.
+def read_whole(path: str, metric: str | None = None) -> "tuple[Pattern | np.ndarray, list[str]]":
+    """Read a pattern, or a whole matrix, to be placed without a pattern in between.
 
     Parameters
     ----------
     path : str
-        A `.npy` file, or an `.npz` file that holds one array of two dimensions.
+        As of load().
+    metric : str, optional
+        As of load().
 
     Returns
     -------
-    numpy.ndarray or None
-        Row by row, float32 where the file has these, else float64; None where the file is another.
+    tuple
+        The matrix of a `.npy` file or of an `.npz` file that holds one array of two dimensions, row by row, float32
+        where the file has these, else float64; the pattern of any other file. And the texts that load() warns with.
 
     Raises
     ------
     ValueError
-        Where it is no square matrix of real numbers: one line that names the file.
+        As of load().
     OSError
-        Where the file cannot be read.
+        As of load().
     """
-    return _core.load_matrix(path)
+    return load_pattern(path, metric=metric, whole=True)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from ranktree import _core
 from ranktree._core import compute_placement, evaluate, lower_bound, make_plan
 from ranktree.notebook.plan import Plan
 from ranktree.objective import Model, planned
-from ranktree.pattern import COLLECTIVE_MODELS, expand, load_matrix, natural_model, read
+from ranktree.pattern import COLLECTIVE_MODELS, expand, natural_model, read, read_whole
 from ranktree.pins import pins_of
 from ranktree.traced_hosts import fit_hosts
 
@@ -165,10 +165,8 @@ def content(pattern: Any, metric: str, whole: bool = True) -> Any:
     """What a path or an object of Ranktree stands for; anything else as it is."""
     if isinstance(pattern, (str, os.PathLike)):
         path = os.fspath(pattern)
-        matrix = load_matrix(path) if whole and metric != "avg" else None
-        if matrix is not None:
-            return matrix
-        found, texts = read(path, metric="msg" if metric == "msg" else None)
+        reader = read_whole if whole and metric != "avg" else read
+        found, texts = reader(path, metric="msg" if metric == "msg" else None)
         for text in texts:
             warnings.warn(f"{path}: {text}", stacklevel=3)
         return found

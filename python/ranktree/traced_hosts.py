@@ -16,7 +16,7 @@ def fit_hosts(
     """Reports traced hosts that the machine lacks, and takes them for its nodes in order, so that the plan is compared
     with what ran; where they do not fit in, with the current rank order.
     """
-    if not isinstance(traffic, _core.Pattern):
+    if not isinstance(traffic, _core.Pattern) or not traffic.metadata["hosts"]:
         return
     nodes, note = _core.traced_nodes(tree, traffic.metadata["hosts"], oversubscribe)
     if note:

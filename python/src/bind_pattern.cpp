@@ -206,15 +206,6 @@ void set_metadata(Pattern& self, const nb::dict& item) {
   self.metadata = std::move(changed);
 }
 
-std::pair<Pattern, std::vector<std::string>> load_pattern(const std::string& path,
-                                                          const std::optional<std::string>& format,
-                                                          const std::optional<std::string>& metric) {
-  std::optional<pattern::Metric> meaning;
-  if (metric) meaning = metric_named(*metric);
-  io::LoadedPattern loaded = io::load_pattern(path, format_named(format), meaning);
-  return {std::move(loaded.pattern), std::move(loaded.warnings)};
-}
-
 // A numpy array that owns the values of a matrix.
 template <typename Number>
 nb::object square_of(std::vector<Number> values, Rank ranks) {
@@ -224,10 +215,15 @@ nb::object square_of(std::vector<Number> values, Rank ranks) {
   return nb::cast(nb::ndarray<nb::numpy, Number, nb::ndim<2>>(kept->data(), {side, side}, owner));
 }
 
-nb::object load_matrix(const std::string& path) {
-  auto matrix = io::load_matrix(path);
-  if (!matrix) return nb::none();
-  return std::visit([&](auto& values) { return square_of(std::move(values), matrix->ranks); }, matrix->values);
+std::pair<nb::object, std::vector<std::string>> load_pattern(const std::string& path,
+                                                             const std::optional<std::string>& format,
+                                                             const std::optional<std::string>& metric, bool whole) {
+  std::optional<pattern::Metric> meaning;
+  if (metric) meaning = metric_named(*metric);
+  io::LoadedPattern loaded = io::load_pattern(path, format_named(format), meaning, whole);
+  if (!loaded.matrix) return {nb::cast(std::move(loaded.pattern)), std::move(loaded.warnings)};
+  const auto ranks = loaded.matrix->ranks;
+  return {std::visit([&](auto& values) { return square_of(std::move(values), ranks); }, loaded.matrix->values), {}};
 }
 
 std::vector<std::string> save_pattern(const std::string& path, const Pattern& self,
@@ -281,14 +277,13 @@ void bind_class(nb::module_& module) {
 
 void bind_pattern(nb::module_& module) {
   bind_class(module);
-  module.def(
-      "load_pattern", &load_pattern, nb::arg("path"), nb::arg("format") = nb::none(), nb::arg("metric") = nb::none(),
-      "Reads a pattern: (Pattern, warnings). Formats: npz, mtx, mat, metis, scotch, csv, prof; by extension when "
-      "not given. metric (size, msg): what the one number of a format that has only one means.");
-  module.def("load_matrix", &load_matrix, nb::arg("path"),
-             nb::sig("def load_matrix(path: str) -> numpy.ndarray | None"),
-             "The matrix in a .npy file, or in an .npz file with one array, as float64 or float32; None where the file "
-             "is another.");
+  module.def("load_pattern", &load_pattern, nb::arg("path"), nb::arg("format") = nb::none(),
+             nb::arg("metric") = nb::none(), nb::arg("whole") = false,
+             nb::sig("def load_pattern(path: str, format: str | None = None, metric: str | None = None, "
+                     "whole: bool = False) -> tuple[Pattern, list[str]]"),
+             "Reads a pattern: (Pattern, warnings). Formats: npz, mtx, mat, metis, scotch, csv, prof; by extension "
+             "when not given. metric (size, msg): what the one number of a format that has only one means. whole: the "
+             "matrix of a .npy file, or of an .npz file with one array, stays one, as float64 or float32.");
   module.def("save_pattern", &save_pattern, nb::arg("path"), nb::arg("pattern"), nb::arg("format") = nb::none(),
              nb::arg("metric") = "size",
              "Writes a pattern completely or not at all; returns warnings of what is lost.");

@@ -11,22 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "io/npy.h"
+
 namespace ranktree::io {
-
-// The header of a .npy member.
-struct NpyHeader {
-  char kind = 'i';       // numpy's letter: b, i, u, f, S, U
-  bool swapped = false;  // not in this machine's byte order
-  std::size_t item_size = 0;
-  std::uint64_t count = 0;           // items
-  std::vector<std::uint64_t> shape;  // of each dimension
-  bool by_columns = false;           // the first dimension runs fastest
-  std::size_t data_offset = 0;       // offset of the first item within the member
-};
-
-// Reads a header from the first bytes of a member, which holds `member_size` bytes in all. Throws Error(kInput), led by
-// `place`, unless it describes exactly the bytes that follow.
-NpyHeader read_npy_header(std::string_view bytes, std::uint64_t member_size, const std::string& place);
 
 // Reads from bytes held by the caller. Every error is an Error(kInput) naming file and array. Memory is allocated for
 // an array only after its sizes in the zip, in its own header and in the caller's expectation agree, and never more

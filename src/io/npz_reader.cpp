@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "io/npy_items.h"
+#include "io/npy.h"
 #include "io/npz.h"
 #include "io/zip_format.h"
 

@@ -14,8 +14,7 @@
 #include "core/base/error.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
-#include "io/file.h"
-#include "io/npy_items.h"
+#include "io/npy.h"
 #include "io/npz.h"
 #include "io/pattern_formats.h"
 
@@ -26,9 +25,6 @@ using core::pattern::Entry;
 using core::pattern::Metric;
 using core::pattern::Pattern;
 using core::pattern::Rank;
-
-constexpr std::string_view kNpy = ".npy";
-constexpr std::string_view kNpz = ".npz";
 
 [[noreturn]] void refuse(const std::string& origin, const std::string& text) {
   throw core::Error(core::Fault::kInput, origin + ": " + text);
@@ -79,18 +75,6 @@ WholeMatrix matrix_of(const NpyHeader& header, std::string_view bytes, const std
   return matrix;
 }
 
-WholeMatrix matrix_of_npy(std::string_view bytes, const std::string& origin) {
-  return matrix_of(read_npy_header(bytes, bytes.size(), origin), bytes, origin);
-}
-
-std::optional<WholeMatrix> matrix_of_npz(const NpzReader& file) {
-  const std::vector<std::string> names = file.names();
-  if (names.size() != 1) return std::nullopt;
-  const NpyHeader header = file.header_of(names.front());
-  if (header.shape.size() < 2) return std::nullopt;
-  return matrix_of(header, file.bytes(names.front()), file.place(names.front()));
-}
-
 // from_entries() calls what it refuses "pattern"; here it is a file.
 Pattern pattern_of(Rank ranks, const std::vector<Entry>& entries, const std::string& origin) {
   try {
@@ -102,24 +86,6 @@ Pattern pattern_of(Rank ranks, const std::vector<Entry>& entries, const std::str
 }
 
 Metric meaning_of(MetricChoice metric) { return metric == Metric::kMessages ? Metric::kMessages : Metric::kSize; }
-
-Pattern pattern_of(const WholeMatrix& matrix, const std::string& origin, MetricChoice metric, Warnings& warnings) {
-  const Metric meaning = meaning_of(metric);
-  std::vector<Entry> entries;
-  std::visit(
-      [&](const auto& values) {
-        std::size_t next = 0;
-        for (Rank from = 0; from < matrix.ranks; ++from) {
-          for (Rank to = 0; to < matrix.ranks; ++to) {
-            const auto value = static_cast<double>(values[next++]);
-            if (value != 0) entries.push_back(entry_of(from, to, value, meaning));
-          }
-        }
-      },
-      matrix.values);
-  warn_of_one_number("a matrix", meaning, warnings);
-  return pattern_of(matrix.ranks, entries, origin);
-}
 
 // --- scipy.sparse.save_npz
 
@@ -176,20 +142,38 @@ Pattern read_sparse(const NpzReader& file, const std::string& origin, MetricChoi
 
 }  // namespace
 
-std::optional<WholeMatrix> load_matrix(const std::string& path) {
-  if (path.ends_with(kNpy)) return matrix_of_npy(read_file(path), path);
-  if (!path.ends_with(kNpz)) return std::nullopt;
-  const std::string bytes = read_file(path);
-  return matrix_of_npz(NpzReader(bytes, path));
+WholeMatrix read_npy_matrix(std::string_view bytes, const std::string& origin) {
+  return matrix_of(read_npy_header(bytes, bytes.size(), origin), bytes, origin);
 }
 
-Pattern read_npy_matrix(std::string_view bytes, const std::string& origin, MetricChoice metric, Warnings& warnings) {
-  return pattern_of(matrix_of_npy(bytes, origin), origin, metric, warnings);
+std::optional<WholeMatrix> read_npz_matrix(const NpzReader& file) {
+  const std::vector<std::string> names = file.names();
+  if (names.size() != 1) return std::nullopt;
+  const NpyHeader header = file.header_of(names.front());
+  if (header.shape.size() < 2) return std::nullopt;
+  return matrix_of(header, file.bytes(names.front()), file.place(names.front()));
 }
 
-std::optional<Pattern> read_npz_matrix(const NpzReader& file, const std::string& origin, MetricChoice metric,
-                                       Warnings& warnings) {
-  if (const auto matrix = matrix_of_npz(file)) return pattern_of(*matrix, origin, metric, warnings);
+Pattern pattern_of(const WholeMatrix& matrix, const std::string& origin, MetricChoice metric, Warnings& warnings) {
+  const Metric meaning = meaning_of(metric);
+  std::vector<Entry> entries;
+  std::visit(
+      [&](const auto& values) {
+        std::size_t next = 0;
+        for (Rank from = 0; from < matrix.ranks; ++from) {
+          for (Rank to = 0; to < matrix.ranks; ++to) {
+            const auto value = static_cast<double>(values[next++]);
+            if (value != 0) entries.push_back(entry_of(from, to, value, meaning));
+          }
+        }
+      },
+      matrix.values);
+  warn_of_one_number("a matrix", meaning, warnings);
+  return pattern_of(matrix.ranks, entries, origin);
+}
+
+std::optional<Pattern> read_sparse_matrix(const NpzReader& file, const std::string& origin, MetricChoice metric,
+                                          Warnings& warnings) {
   if (!file.has("format") || !file.has("shape") || !file.has("data")) return std::nullopt;
   return read_sparse(file, origin, metric, warnings);
 }

@@ -20,16 +20,18 @@ struct WholeMatrix {
   std::variant<std::vector<double>, std::vector<float>> values;  // float where the file has floats of 4 bytes
 };
 
-// The matrix in a .npy file, or in an .npz file that holds nothing else; nothing where the path has another extension
-// or the file holds something else. Entries may be any numbers. Throws Error naming file and place.
-std::optional<WholeMatrix> load_matrix(const std::string& path);
+// The matrix in the bytes of a .npy file. Entries may be any numbers. Throws Error naming file and place.
+WholeMatrix read_npy_matrix(std::string_view bytes, const std::string& origin);
 
-// The same as a pattern, from the bytes of a .npy file. Numbers become bytes, or messages where `metric` is kMessages.
-core::pattern::Pattern read_npy_matrix(std::string_view bytes, const std::string& origin, MetricChoice metric,
-                                       Warnings& warnings);
+// The matrix in an .npz file that holds nothing else; nothing where it holds something else.
+std::optional<WholeMatrix> read_npz_matrix(const NpzReader& file);
 
-// The pattern of a whole or sparse matrix in an .npz file; nothing where it holds something else.
-std::optional<core::pattern::Pattern> read_npz_matrix(const NpzReader& file, const std::string& origin,
-                                                      MetricChoice metric, Warnings& warnings);
+// A matrix as a pattern. Numbers become bytes, or messages where `metric` is kMessages.
+core::pattern::Pattern pattern_of(const WholeMatrix& matrix, const std::string& origin, MetricChoice metric,
+                                  Warnings& warnings);
+
+// The pattern of a sparse matrix in an .npz file; nothing where it holds something else.
+std::optional<core::pattern::Pattern> read_sparse_matrix(const NpzReader& file, const std::string& origin,
+                                                         MetricChoice metric, Warnings& warnings);
 
 }  // namespace ranktree::io

@@ -4,8 +4,7 @@ target_sources(
   PRIVATE
     file.cpp
     matrix_market.cpp
-    npy_header.cpp
-    npy_items.cpp
+    npy.cpp
     numpy_matrix.cpp
     npz_reader.cpp
     npz_writer.cpp

@@ -138,13 +138,37 @@ Pattern read_text(const std::string& path, PatternFormat format, MetricChoice me
     case PatternFormat::kScotch:
       return read_scotch_graph(bytes, path, metric, warnings);
     case PatternFormat::kCsv:
-      return read_pattern_csv(bytes, path, warnings);
     case PatternFormat::kNpz:
     case PatternFormat::kMonitoring:
       break;
   }
-  auto matrix = read_npz_matrix(NpzReader(bytes, path), path, metric, warnings);
-  return matrix ? std::move(*matrix) : read_pattern_npz(bytes, path);
+  return read_pattern_csv(bytes, path, warnings);
+}
+
+LoadedPattern loaded_matrix(WholeMatrix matrix, const std::string& path, MetricChoice metric, bool whole) {
+  LoadedPattern loaded;
+  if (whole) {
+    loaded.matrix = std::move(matrix);
+  } else {
+    loaded.pattern = pattern_of(matrix, path, metric, loaded.warnings);
+  }
+  return loaded;
+}
+
+// A pattern, or a matrix: sparse ones have an array "format".
+LoadedPattern load_npz(const std::string& path, MetricChoice metric, bool whole) {
+  LoadedPattern loaded;
+  const std::string bytes = read_file(path);
+  const NpzReader file(bytes, path);
+  if (!file.has("indptr") || file.has("format")) {
+    if (auto matrix = read_npz_matrix(file)) return loaded_matrix(std::move(*matrix), path, metric, whole);
+    if (auto sparse = read_sparse_matrix(file, path, metric, loaded.warnings)) {
+      loaded.pattern = std::move(*sparse);
+      return loaded;
+    }
+  }
+  loaded.pattern = read_pattern_npz(bytes, path);
+  return loaded;
 }
 
 std::string written(const Pattern& pattern, PatternFormat format, Metric metric, Warnings& warnings) {
@@ -184,21 +208,23 @@ std::optional<PatternFormat> pattern_format_from_path(std::string_view path) {
 }
 
 LoadedPattern load_pattern(const std::string& path, std::optional<PatternFormat> format,
-                           std::optional<core::pattern::Metric> metric) {
-  LoadedPattern loaded;
+                           std::optional<core::pattern::Metric> metric, bool whole) {
   if (!format && !pattern_format_from_path(path) && !is_there(path) && !rank_files(path).empty()) {
     format = PatternFormat::kMonitoring;
   }
   if (!format && path.ends_with(kMatrixEnd)) {
-    loaded.pattern = read_npy_matrix(read_file(path), path, metric, loaded.warnings);
-    return loaded;
+    return loaded_matrix(read_npy_matrix(read_file(path), path), path, metric, whole);
   }
   const PatternFormat chosen = chosen_format(path, format);
+  LoadedPattern loaded;
   if (chosen == PatternFormat::kMonitoring) {
     loaded.pattern = read_monitoring(read_monitoring_files(path), loaded.warnings);
+  } else if (chosen == PatternFormat::kNpz) {
+    loaded = load_npz(path, metric, whole);
   } else {
     loaded.pattern = read_text(path, chosen, metric, loaded.warnings);
   }
+  if (loaded.matrix) return loaded;
   core::pattern::validate(loaded.pattern, path);
   std::string& source = loaded.pattern.metadata.source;
   if (source.empty()) source = kSources.at(static_cast<std::size_t>(chosen));

@@ -13,8 +13,8 @@
 
 #include "core/base/random.h"
 #include "core/base/workers.h"
+#include "core/place/divide/bisection.h"
 #include "core/place/divide/coarsening.h"
-#include "core/place/divide/refinement.h"
 #include "core/place/graph/graph.h"
 #include "guide_rows.h"
 

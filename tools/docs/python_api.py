@@ -16,7 +16,7 @@ MODULES = (
     ("ranktree", "notebook/plan.py", ["Plan"]),
     ("ranktree", "_core.pyi", ["Slot"]),
     ("ranktree", "notebook/report.py", ["Report"]),
-    ("ranktree.pattern", "pattern.py", ["load", "read", "load_matrix"]),
+    ("ranktree.pattern", "pattern.py", ["load", "read", "read_whole"]),
     ("ranktree.prediction", "prediction.py", ["predict"]),
     ("ranktree.mpi", "mpi.py", None),
     ("ranktree.mpi", "mpi_reorder.py", None),

@@ -127,7 +127,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if choice(unit, UNITS, "--unit") == "core":
         tree = tree.cut_at("Core")
     tree = without(tree, forbid or [])
-    tree = tree.bundle_leaves(threads_per_rank)
+    tree = tree if threads_per_rank == 1 else tree.bundle_leaves(threads_per_rank)
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
     model = Model(objective, parameters)
     metric = model.loaded_metric(metric)

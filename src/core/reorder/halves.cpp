@@ -12,7 +12,6 @@
 
 #include "core/base/workers.h"
 #include "core/place/divide/bisection.h"
-#include "core/place/divide/refinement.h"
 #include "core/place/graph/graph.h"
 #include "core/reorder/network.h"
 #include "core/reorder/spread_graph.h"

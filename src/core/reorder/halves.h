@@ -26,7 +26,7 @@ struct WeightedGraph {
 // 0: left, 1: right; by vertex.
 using Sides = std::vector<std::uint8_t>;
 
-// The placement engine's refinement (core/place/divide/refinement.h), which follows pulls. `excess` is by how much the
+// The placement engine's refinement (core/place/divide/bisection.h), which follows pulls. `excess` is by how much the
 // left outweighs its target, vertices outside the graph included; returns what is left of it. States within `tolerance`
 // of the target beat others; then the cheaper wins. Deterministic.
 std::int64_t refine(const WeightedGraph& graph, Sides& sides, std::int64_t excess, std::int64_t tolerance);

@@ -12,7 +12,6 @@
 #include "core/base/random.h"
 #include "core/place/divide/annealing.h"
 #include "core/place/divide/bisection.h"
-#include "core/place/divide/refinement.h"
 #include "core/place/divide/regrouping.h"
 #include "core/place/graph/graph.h"
 #include "core/place/slots/slot_tree.h"
