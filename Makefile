@@ -14,7 +14,7 @@ RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/pytho
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
 .PHONY: help setup mpis configure build demo test test-quick lint docs fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect bench-regret bench-simulate bench-scale bench-time papers papers-fig papers-list install clean
+  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time papers papers-fig papers-list install clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -138,6 +138,10 @@ bench-regret: build
 	-$(VENV)/bin/python bench/regret/run.py --build $(BUILD)
 	-$(VENV)/bin/python bench/regret/run.py --build $(BUILD) --load 2
 	$(BUILD)/bin/regret_replay bench/regret/samples.csv
+
+## make bench-predict  predicted beside measured times of collectives on an emulated cluster (5 minutes)
+bench-predict: build
+	$(VENV)/bin/python bench/predict/run.py --build $(BUILD) --write docs/benchmarks/predictions.md
 
 ## make bench-simulate  collectives at 128 to 1,024 ranks on SimGrid, beside the models (needs Debian's simgrid)
 bench-simulate: build

@@ -18,9 +18,10 @@ typedef struct ranktree_prediction ranktree_prediction;
 
 /** How the cost of messages is computed. */
 typedef enum ranktree_cost_model {
-  RANKTREE_COST_MODEL_CLOSED = 0,  /**< "closed" (default): closed forms */
-  RANKTREE_COST_MODEL_HOCKNEY = 1, /**< "hockney": follows every message; at most 128 ranks */
-  RANKTREE_COST_MODEL_LOGGP = 2    /**< "loggp": likewise */
+  RANKTREE_COST_MODEL_CLOSED = 0,   /**< "closed": closed forms */
+  RANKTREE_COST_MODEL_HOCKNEY = 1,  /**< "hockney": follows every message; at most 128 ranks */
+  RANKTREE_COST_MODEL_LOGGP = 2,    /**< "loggp": likewise */
+  RANKTREE_COST_MODEL_AUTOMATIC = 3 /**< "auto" (default): "loggp" for up to 32 ranks, "closed" for more */
 } ranktree_cost_model;
 
 typedef struct ranktree_predict_options {
@@ -41,7 +42,7 @@ static inline void ranktree_predict_options_init(ranktree_predict_options* optio
   ranktree_predict_options_init_sized(options, sizeof *options);
 }
 
-/** Reads a name as the command line writes it: "closed", "hockney" or "loggp".
+/** Reads a name as the command line writes it: "auto", "closed", "hockney" or "loggp".
  * \return RANKTREE_ERROR_INPUT for other names */
 RANKTREE_API ranktree_status ranktree_cost_model_parse(const char* name, ranktree_cost_model* model,
                                                        ranktree_error* error);
@@ -84,7 +85,7 @@ typedef struct ranktree_predicted {
  * are; NULL out of range */
 RANKTREE_API const ranktree_predicted* ranktree_prediction_get_cost(const ranktree_prediction* prediction, int number);
 
-/** The best number of groups of one form and algorithm, if all links were as the outermost. */
+/** The best number of groups of one form and algorithm, if all links were as the outermost; and on this machine. */
 typedef struct ranktree_predicted_groups {
   const char* form; /**< "leaders", "lanes" or "same-index" */
   const char* algorithm;
@@ -96,6 +97,9 @@ typedef struct ranktree_predicted_groups {
   const char* condition; /**< the papers' condition for two levels to win, as a sentence; NULL: they have none */
   int condition_groups;  /**< the number of groups that the condition is for */
   int condition_holds;   /**< non-zero: it holds */
+  const char* best;      /**< of all divisors of the ranks the cheapest choice on this machine, with its groups; NULL:
+                            messages are not followed, or `condition` is NULL */
+  double best_seconds;
 } ranktree_predicted_groups;
 
 /** \return an entry by its number from 0, NULL out of range */

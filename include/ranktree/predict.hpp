@@ -23,7 +23,7 @@ struct PredictOptions {
   int groups = 0;
   bool by_node = false;
   bool shared_memory = true;
-  ranktree_cost_model model = RANKTREE_COST_MODEL_CLOSED;
+  ranktree_cost_model model = RANKTREE_COST_MODEL_AUTOMATIC;
 };
 
 /** What one collective costs on one machine. */

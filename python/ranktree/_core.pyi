@@ -486,7 +486,7 @@ class ModelledLaunch:
     def source(self) -> str:
         """where the costs of links come from, in words"""
 
-    def predict(self, collective: str, bytes: int, model: str = 'closed', shared: bool = True, groups: int = 0) -> dict:
+    def predict(self, collective: str, bytes: int, model: str = 'auto', shared: bool = True, groups: int = 0) -> dict:
         """
         One row of `ranktree predict --json`; groups: that many instead of the machine's levels.
         """

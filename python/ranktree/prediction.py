@@ -52,7 +52,7 @@ def predict(  # noqa: PLR0913  what runs, where, and how it is modelled
     groups: int = 0,
     by_node: bool = False,
     shared: bool = True,
-    model: str = "closed",
+    model: str = "auto",
     network: "str | os.PathLike[str] | None" = None,
 ) -> dict[str, Any]:
     """Predict the costs of a collective, as `ranktree predict` does for one size.
@@ -75,8 +75,8 @@ def predict(  # noqa: PLR0913  what runs, where, and how it is modelled
         Whether ranks go to nodes in turn.
     shared : bool
         Whether shared memory inside nodes counts, where a node has several ranks.
-    model : {"closed", "hockney", "loggp"}
-        Closed forms, or following messages.
+    model : {"auto", "closed", "hockney", "loggp"}
+        Closed forms, or following messages; "auto": "loggp" for up to 32 ranks, "closed" for more.
     network : str or os.PathLike, optional
         As `ranktree predict --network` takes it.
 
@@ -84,7 +84,8 @@ def predict(  # noqa: PLR0913  what runs, where, and how it is modelled
     -------
     dict
         "base": the choice and its seconds by algorithm; "hierarchical" and "shared": the cheapest of these kinds, or
-        None; "groups": the best number of groups by form and algorithm, with the papers' condition.
+        None; "groups": the best number of groups by form and algorithm, with the papers' condition, both as if all
+        links were as the outermost, and "best": the choice on this machine, where messages are followed; "model".
 
     Raises
     ------
@@ -97,8 +98,7 @@ def predict(  # noqa: PLR0913  what runs, where, and how it is modelled
         raise ValueError(f"ranks: expected at least 2, found {ranks}")
     tree = tree_of(machine, "core", "hops", network)
     links = None if parameters is None else os.fspath(parameters)
-    bytes_each = 0 if collective == "barrier" else size
     found: dict[str, Any] = _core.model_launch(tree, ranks, links, by_node).predict(
-        collective, bytes_each, model, shared, groups
+        collective, 0 if collective == "barrier" else size, model, shared, groups
     )
     return found

@@ -156,7 +156,19 @@ predict::CostModel model_of(const std::string& name) {
   if (name == "closed") return predict::CostModel::kClosed;
   if (name == "hockney") return predict::CostModel::kHockney;
   if (name == "loggp") return predict::CostModel::kLogGP;
-  refuse("model: expected closed, hockney or loggp, found '" + name + "'");
+  if (name == "auto") return predict::CostModel::kAutomatic;
+  refuse("model: expected auto, closed, hockney or loggp, found '" + name + "'");
+}
+
+const char* model_name(predict::CostModel model) {
+  switch (model) {
+    case predict::CostModel::kHockney:
+      return "hockney";
+    case predict::CostModel::kLogGP:
+      return "loggp";
+    default:
+      return "closed";
+  }
 }
 
 // One row of `ranktree predict --json`.
@@ -175,10 +187,12 @@ nb::dict row(const std::string& collective, std::int64_t bytes, const predict::M
     entry["form"] = std::string(schedule::form_name(each.form));
     entry["algorithm"] = std::string(schedule::algorithm_name(each.algorithm));
     entry.update(groups_dict(each));
+    entry["best"] = predicted_dict(each.on_machine);
     groupings.append(entry);
   }
   nb::dict result;
   result["bytes"] = bytes;
+  result["model"] = model_name(found.model);
   result["base"] = base;
   result["hierarchical"] = predicted_dict(found.hierarchical);
   result["shared"] = predicted_dict(found.shared);
@@ -213,7 +227,7 @@ void bind_launches(nb::module_& module) {
           "predict",
           [](const Launch& launch, const std::string& collective, std::int64_t bytes, const std::string& model,
              bool shared, int groups) { return row(collective, bytes, launch.machine, model, shared, groups); },
-          "collective"_a, "bytes"_a, "model"_a = "closed", "shared"_a = true, "groups"_a = 0,
+          "collective"_a, "bytes"_a, "model"_a = "auto", "shared"_a = true, "groups"_a = 0,
           "One row of `ranktree predict --json`; groups: that many instead of the machine's levels.");
   module.def(
       "model_launch", &launch_of, "tree"_a, "ranks"_a, "parameters"_a = nb::none(), "by_node"_a = false,

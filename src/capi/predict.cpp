@@ -42,10 +42,11 @@ constexpr std::array kModels{
     NamedModel{RANKTREE_COST_MODEL_CLOSED, "closed", predict_core::CostModel::kClosed},
     NamedModel{RANKTREE_COST_MODEL_HOCKNEY, "hockney", predict_core::CostModel::kHockney},
     NamedModel{RANKTREE_COST_MODEL_LOGGP, "loggp", predict_core::CostModel::kLogGP},
+    NamedModel{RANKTREE_COST_MODEL_AUTOMATIC, "auto", predict_core::CostModel::kAutomatic},
 };
 
 constexpr ranktree_predict_options kDefaults{sizeof(ranktree_predict_options), nullptr, 0, 0, 0,
-                                             RANKTREE_COST_MODEL_CLOSED};
+                                             RANKTREE_COST_MODEL_AUTOMATIC};
 
 schedule::Collective collective_of(std::string_view name) {
   if (name == "bcast") return schedule::Collective::kBroadcast;
@@ -81,7 +82,9 @@ void add_groups(ranktree_prediction& made, const predict_core::PredictedGroups& 
                          .continuous = found.best.continuous,
                          .condition = found.condition ? keep(made, found.condition->text) : nullptr,
                          .condition_groups = found.condition_groups,
-                         .condition_holds = found.condition && found.condition->holds ? 1 : 0});
+                         .condition_holds = found.condition && found.condition->holds ? 1 : 0,
+                         .best = found.on_machine ? keep(made, to_text(found.on_machine->choice)) : nullptr,
+                         .best_seconds = found.on_machine ? found.on_machine->seconds : 0});
 }
 
 predict_core::Modelled machine_of(const ranktree_topo& topo, int ranks, const ranktree_predict_options& options,

@@ -140,12 +140,14 @@ class HeaderParser {
 NpyHeader read_npy_header(std::string_view bytes, std::uint64_t member_size, const std::string& place) {
   constexpr std::size_t kVersion = 6;
   constexpr std::size_t kFixed = 12;  // as long as the longest fixed part
-  if (bytes.size() < kFixed || !bytes.starts_with(kMagic)) refuse_at(place, "expected a .npy array (beginning with \\x93NUMPY)");
+  if (bytes.size() < kFixed || !bytes.starts_with(kMagic))
+    refuse_at(place, "expected a .npy array (beginning with \\x93NUMPY)");
   const bool first_version = bytes[kVersion] == 1;
   if (bytes[kVersion] < 1 || bytes[kVersion] > 3) refuse_at(place, "expected .npy version 1, 2 or 3");
   const std::size_t length = first_version ? zip::read<std::uint16_t>(bytes, 8) : zip::read<std::uint32_t>(bytes, 8);
   const std::size_t start = first_version ? 10 : 12;
-  if (length > bytes.size() - start) refuse_at(place, "its header is longer than the array, or than the longest accepted");
+  if (length > bytes.size() - start)
+    refuse_at(place, "its header is longer than the array, or than the longest accepted");
   NpyHeader header = HeaderParser(bytes.substr(start, length), place).parse();
   header.data_offset = start + length;
   const std::uint64_t size = member_size - header.data_offset;
@@ -153,7 +155,7 @@ NpyHeader read_npy_header(std::string_view bytes, std::uint64_t member_size, con
       header.item_size == 0 ? size == 0 : size % header.item_size == 0 && size / header.item_size == header.count;
   if (!fits) {
     refuse_at(place, "declares " + std::to_string(header.count) + " items of " + std::to_string(header.item_size) +
-           " bytes, but holds " + std::to_string(size) + " bytes");
+                         " bytes, but holds " + std::to_string(size) + " bytes");
   }
   return header;
 }

@@ -350,6 +350,8 @@ def lines_of(row: dict) -> list[str]:
         words = [each["form"], each["algorithm"], each["groups"], f"{each['seconds']:.17g}", each["divisor"]]
         words += [f"{each['divisor_seconds']:.17g}", f"{each['continuous']:.17g}", each["condition_groups"]]
         words += [int(bool(each["holds"])), each["condition"] or "-"]
+        best = each["best"] or {"choice": "-", "seconds": 0}
+        words += [best["choice"], f"{best['seconds']:.17g}"]
         lines.append(" ".join(map(str, ["groups", *words])))
     return lines
 

@@ -113,6 +113,46 @@ def test_measured_parameters_count(ranktree: Run, tmp_path: Path) -> None:
     assert rows[0]["base"]["binomial"]["seconds"] == pytest.approx(3e-3)
 
 
+TWO_LEVELS = MACHINE | {
+    "shapes": {"node": "core:4"},
+    "network": {"hosts": [{"names": "n[0-15]", "shape": "node"}]},
+    "costs": {
+        "Cluster": {"latency_s": 1e-4, "bandwidth_bytes_per_s": 2e7},
+        "Node": {"latency_s": LATENCY, "bandwidth_bytes_per_s": 1 / PER_BYTE},
+        "Core": {"latency_s": LATENCY, "bandwidth_bytes_per_s": 1 / PER_BYTE},
+    },
+}
+
+
+def test_small_launches_are_predicted_message_by_message(ranktree: Run, tmp_path: Path) -> None:
+    """Up to 32 ranks unless another model is named; both print by which."""
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(TWO_LEVELS))
+    words = ("predict", "bcast", "--machine", path, "--sizes", "256K")
+    for ranks, model, text in ((32, "loggp", "LogGP, following every message"), (33, "closed", "closed forms")):
+        (row,) = rows_of(ranktree(*words, "--np", ranks, "--json"))
+        assert row["model"] == model
+        assert row["base"] == rows_of(ranktree(*words, "--np", ranks, "--model", model, "--json"))[0]["base"]
+        assert f"costs by {text}" in ranktree(*words, "--np", ranks).stdout
+
+
+def test_the_best_groups_are_those_of_the_machine(ranktree: Run, tmp_path: Path) -> None:
+    """A chain in two groups of two nodes crosses two links one after the other, in four groups of a node three: G = 4,
+    which the papers' formula names for equal links, is slower here.
+    """
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(TWO_LEVELS))
+    words = ("predict", "bcast", "--np", 16, "--machine", path, "--sizes", "256K")
+    (row,) = rows_of(ranktree(*words, "--json"))
+    (chain,) = (each for each in row["groups"] if (each["form"], each["algorithm"]) == ("leaders", "chain"))
+    assert chain["groups"] == 4
+    assert chain["best"]["choice"] == "messages:chain:form=leaders:groups=2"
+    across, inside = 1e-4 + 262144 / 2e7, LATENCY + 262144 * PER_BYTE
+    assert chain["best"]["seconds"] == pytest.approx(2 * across + 6 * inside, rel=0.01)
+    assert "chain by leaders, 256K: best here 2 groups; on equal links G* = 4" in ranktree(*words).stdout
+    assert all(each["best"] is None for each in rows_of(ranktree(*words, "--model", "closed", "--json"))[0]["groups"])
+
+
 def test_the_table_shows_where_links_were_measured(ranktree: Run, tmp_path: Path) -> None:
     """A launch on one node measures no links between nodes; one with one rank per node measures none inside."""
     path = tmp_path / "parameters.json"

@@ -1,6 +1,7 @@
 """`ranktree predict`: what each algorithm of a collective will cost by the models, and when groups pay."""
 
 import json as json_module
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,12 @@ from ranktree.model import runs_of, seconds_text, size_text, sizes_of, text_of
 EXAMPLE = "ranktree predict bcast --np 128 --sizes 1K:16M"
 
 NAMES = [name for name in SERVED if name != "all"]
-MODELS = ("closed", "hockney", "loggp")
+MODELS = {
+    "auto": "",
+    "closed": "closed forms, which take the most expensive link for all",
+    "hockney": "Hockney's model, following every message",
+    "loggp": "LogGP, following every message",
+}
 MOST_EVALUATED = 128  # ranks whose messages are followed one by one
 BLOCKS = ("gather", "scatter", "allgather", "reduce_scatter", "alltoall")
 
@@ -61,7 +67,7 @@ def condition_lines(rows: list[dict[str, Any]]) -> list[str]:
         each = [row["groups"][index] for row in rows]
         if not any(entry["condition"] for entry in each):
             continue  # the papers have no condition
-        for first, last in runs_of([(entry["groups"], entry["holds"]) for entry in each]):
+        for first, last in runs_of([(entry["groups"], entry["holds"], groups_here(entry)) for entry in each]):
             entry = each[first]
             sizes = size_text(rows[first]["bytes"])
             sizes += f" to {size_text(rows[last]['bytes'])}" if last > first else ""
@@ -69,8 +75,19 @@ def condition_lines(rows: list[dict[str, Any]]) -> list[str]:
             if entry["continuous"] > 0 and entry["groups"] > 1:
                 best += f" (continuous {entry['continuous']:.1f}, best divisor {entry['divisor']})"
             why = f"; {entry['condition']}" if entry["condition"] else ""
+            here = groups_here(entry)
+            if here:
+                best = f"{here}; on equal links {best}"
             lines.append(f"{about['algorithm']} by {about['form']}, {sizes}: {best}{why}")
     return lines
+
+
+def groups_here(entry: dict[str, Any]) -> str:
+    """The best number of groups on the machine, where messages were followed."""
+    if not entry["best"]:
+        return ""
+    groups = re.search(r"groups=(\d+)", entry["best"]["choice"])
+    return f"best here {groups[1]} groups" if groups and groups[1] != "1" else "best here no groups"
 
 
 def write_plot(path: str, title: str, rows: list[dict[str, Any]]) -> None:
@@ -89,8 +106,8 @@ def checked(collective: str, ranks: int, model: str, plot: str | None) -> str:
     """The core's name of the collective; usage errors."""
     if model not in MODELS:
         raise BadParameter(f"expected {', '.join(MODELS)}, found '{model}'", param_hint="--model")
-    if model != "closed" and ranks > MOST_EVALUATED:
-        text = f"expected closed for more than {MOST_EVALUATED} ranks, whose messages take long to follow"
+    if model in {"hockney", "loggp"} and ranks > MOST_EVALUATED:
+        text = f"expected auto or closed for more than {MOST_EVALUATED} ranks, whose messages take long to follow"
         raise BadParameter(text, param_hint="--model")
     if plot is not None and Path(plot).suffix not in {".svg", ".html"}:
         raise BadParameter(f"expected a name ending in .svg or .html, found '{plot}'", param_hint="--plot")
@@ -118,7 +135,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     groups: Annotated[int | None, Option(min=1, help="so many groups instead of the machine's levels")] = None,
     by_node: Annotated[bool, Option("--by-node", help="ranks go to nodes in turn")] = False,
     shared: Annotated[bool, Option("--shared/--no-shared", help="shared memory inside nodes too")] = True,
-    model: Annotated[str, Option(help="closed forms, or following messages: hockney, loggp")] = "closed",
+    model: Annotated[str, Option(help="closed forms; following messages: hockney, loggp (auto: to 32 ranks)")] = "auto",
     plot: Annotated[str | None, Option(help="write a picture: .svg or .html")] = None,
     json: Annotated[bool, Option("--json", help="print JSON")] = False,
 ) -> None:
@@ -143,7 +160,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             "version": 1,
             "collective": name,
             "ranks": ranks,
-            "model": model,
+            "model": rows[0]["model"],
             "links": launch.source,
         }
         document |= {"levels": levels, "rows": rows}
@@ -151,6 +168,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         return
     blocks = "; bytes of one block" if name in BLOCKS else ""
     Console(width=200).print(table_of(rows, title + blocks))
+    echo(f"costs by {MODELS[rows[0]['model']]}")
     echo(f"costs of links: {launch.source}")
     for line in condition_lines(rows):
         echo(line)

@@ -45,12 +45,15 @@ class Predictor {
                   .bytes = bytes,
                   .commutative = true,
                   .shared_memory = options.shared_memory && machine.nodes_are_shared},
-        options_(options),
+        groups_(options.groups),
+        model_(options.model != CostModel::kAutomatic          ? options.model
+               : machine.hierarchy.ranks() <= kFollowedUnasked ? CostModel::kLogGP
+                                                               : CostModel::kClosed),
         modelled_(machine),
         machine_(machine.hierarchy, machine.parameters) {}
 
   [[nodiscard]] Prediction predict() const {
-    Prediction result;
+    Prediction result{.model = model_};
     const Form form = schedule::default_form(question_.collective);
     for (const Algorithm algorithm : schedule::algorithms_of(question_.collective)) {
       const auto found = cheapest(
@@ -63,7 +66,9 @@ class Predictor {
       for (const Algorithm algorithm : schedule::algorithms_of(question_.collective)) {
         auto found = predicted_groups(question_.collective, question_.bytes, {.form = each, .algorithm = algorithm},
                                       modelled_.hierarchy.ranks(), modelled_.parameters);
-        if (found) result.groups.push_back(*std::move(found));
+        if (!found) continue;
+        if (found->condition && model_ != CostModel::kClosed) found->on_machine = best_in_groups(each, algorithm);
+        result.groups.push_back(*std::move(found));
       }
     }
     return result;
@@ -71,10 +76,10 @@ class Predictor {
 
  private:
   [[nodiscard]] std::optional<double> cost(const Choice& choice) const {
-    if (choice.variant == Variant::kMessages && options_.model == CostModel::kHockney) {
+    if (choice.variant == Variant::kMessages && model_ == CostModel::kHockney) {
       return evaluated(question_, choice, machine_);
     }
-    if (choice.variant == Variant::kMessages && options_.model == CostModel::kLogGP) {
+    if (choice.variant == Variant::kMessages && model_ == CostModel::kLogGP) {
       return evaluate(schedule_of(question_, choice, modelled_.hierarchy), loggp_of(machine_));
     }
     const auto form = form_of(question_, choice, machine_);
@@ -116,14 +121,28 @@ class Predictor {
     if (!best || is_less(found, *best)) best = found;
   }
 
+  // Of equal costs the fewest groups.
+  [[nodiscard]] std::optional<Predicted> best_in_groups(Form form, Algorithm algorithm) const {
+    constexpr double kRounding = 1e-9;
+    std::optional<Predicted> best;
+    for (const Rank groups : divisors_of(machine_.ranks())) {
+      if (groups == machine_.ranks()) break;  // the same as one group
+      const auto found = cheapest({{.variant = Variant::kMessages,
+                                    .composition = {.form = form, .algorithms = {algorithm}},
+                                    .groups = groups}});
+      if (found && (!best || found->seconds < (1 - kRounding) * best->seconds)) best = found;
+    }
+    return best;
+  }
+
   [[nodiscard]] std::optional<Predicted> hierarchical() const {
-    if (options_.groups == 0) return proposed(Variant::kMessages);
+    if (groups_ == 0) return proposed(Variant::kMessages);
     std::vector<Choice> choices;
     for (const Form form : schedule::forms_of(question_.collective)) {
       for (const Algorithm algorithm : schedule::algorithms_of(question_.collective)) {
         choices.push_back({.variant = Variant::kMessages,
                            .composition = {.form = form, .algorithms = {algorithm}},
-                           .groups = options_.groups});
+                           .groups = groups_});
       }
     }
     return cheapest(choices);
@@ -139,7 +158,8 @@ class Predictor {
   }
 
   Question question_;
-  PredictionOptions options_;
+  Rank groups_;
+  CostModel model_;
   const Modelled& modelled_;
   Machine machine_;
 };
@@ -185,7 +205,7 @@ Prediction predicted(Collective collective, std::int64_t bytes, const Modelled& 
     throw Error(Fault::kInput,
                 "groups: expected 0.." + std::to_string(ranks) + ", found " + std::to_string(options.groups));
   }
-  if (options.model != CostModel::kClosed && ranks > kMostFollowed) {
+  if ((options.model == CostModel::kHockney || options.model == CostModel::kLogGP) && ranks > kMostFollowed) {
     throw Error(Fault::kUnsupported, "model: expected closed for more than " + std::to_string(kMostFollowed) +
                                          " ranks, whose messages take long to follow");
   }

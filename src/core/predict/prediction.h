@@ -15,17 +15,19 @@
 namespace ranktree::core::predict {
 
 enum class CostModel : std::uint8_t {
-  kClosed,   // closed forms
-  kHockney,  // following every message
-  kLogGP     // following every message
+  kClosed,    // closed forms
+  kHockney,   // following every message
+  kLogGP,     // following every message
+  kAutomatic  // kLogGP for up to kFollowedUnasked ranks, kClosed for more
 };
 
-inline constexpr schedule::Rank kMostFollowed = 128;  // ranks whose messages are followed one by one
+inline constexpr schedule::Rank kMostFollowed = 128;    // ranks whose messages are followed one by one
+inline constexpr schedule::Rank kFollowedUnasked = 32;  // so many take less than a second or two
 
 struct PredictionOptions {
   schedule::Rank groups = 0;  // that many groups of consecutive ranks; 0: the machine's levels
   bool shared_memory = true;  // inside nodes, where some node has several ranks
-  CostModel model = CostModel::kClosed;
+  CostModel model = CostModel::kAutomatic;
 };
 
 struct Predicted {
@@ -34,16 +36,20 @@ struct Predicted {
 };
 
 // The best number of groups of one form and algorithm, if all links were as the outermost, and the papers' condition.
+// And the best on the machine, where messages are followed and the papers have a condition: of the divisors of the
+// ranks.
 struct PredictedGroups {
   schedule::Form form = schedule::Form::kLeaders;
   schedule::Algorithm algorithm = schedule::Algorithm::kFlat;
   BestGroups best;
   schedule::Rank condition_groups = 1;  // the groups that the condition is for
   std::optional<Condition> condition;
+  std::optional<Predicted> on_machine;
 };
 
 struct Prediction {
-  std::vector<Predicted> base;  // one for each algorithm that has a cost, over all ranks
+  CostModel model = CostModel::kClosed;  // never kAutomatic
+  std::vector<Predicted> base;           // one for each algorithm that has a cost, over all ranks
   std::optional<Predicted> hierarchical;
   std::optional<Predicted> shared;
   std::vector<PredictedGroups> groups;

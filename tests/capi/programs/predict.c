@@ -49,9 +49,10 @@ int main(int argc, char** argv) {
     printf("%s %s %s %.17g\n", kinds[cost->kind], cost->algorithm ? cost->algorithm : "-", cost->choice, cost->seconds);
   }
   for (int i = 0; (groups = ranktree_prediction_get_groups(prediction, i)) != NULL; ++i) {
-    printf("groups %s %s %d %.17g %d %.17g %.17g %d %d %s\n", groups->form, groups->algorithm, groups->groups,
+    printf("groups %s %s %d %.17g %d %.17g %.17g %d %d %s %s %.17g\n", groups->form, groups->algorithm, groups->groups,
            groups->seconds, groups->divisor, groups->divisor_seconds, groups->continuous, groups->condition_groups,
-           groups->condition_holds, groups->condition ? groups->condition : "-");
+           groups->condition_holds, groups->condition ? groups->condition : "-", groups->best ? groups->best : "-",
+           groups->best_seconds);
   }
   printf("%s\n", ranktree_prediction_get_source(prediction));
   ranktree_prediction_destroy(prediction);
