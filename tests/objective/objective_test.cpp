@@ -226,7 +226,9 @@ TEST(TimedPlan, IsTheBestOfAllPlacementsOfFewRanks) {
   EXPECT_EQ(instances, 32);
 }
 
+// By more than what counts as equal.
 TEST(TimedPlan, IsNeverWorseThanAnyCandidate) {
+  constexpr double kAlike = 1e-3;
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     for (const Tree& tree : {machine({4, 2, 4}), uneven({5, 13, 4, 14}), machine({12, 8})}) {
       const Rank ranks = tree.leaf_count() - static_cast<Rank>(seed % 2) * 3;
@@ -239,10 +241,10 @@ TEST(TimedPlan, IsNeverWorseThanAnyCandidate) {
       const Score found = Reference(platform, pattern, plan.leaf_of).score(true);
       for (const Objective objective : {Objective::kBytes, Objective::kMessages}) {
         const Plan other = make_plan(tree, pattern, {}, {objective, {}});
-        EXPECT_FALSE(Reference(platform, pattern, other.leaf_of).score(true).better_than(found));
+        EXPECT_GE(Reference(platform, pattern, other.leaf_of).score(true).seconds, found.seconds / (1 + kAlike));
       }
       for (const Limit& limit : limits) {
-        EXPECT_GE(limit.seconds, found.seconds * (1 - 1e-9)) << limit.placement;
+        EXPECT_GE(limit.seconds, found.seconds / (1 + kAlike)) << limit.placement;
       }
       EXPECT_EQ(limits.size(), 4U);
     }

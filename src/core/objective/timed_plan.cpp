@@ -157,9 +157,26 @@ class TimedPlanner {
                          [&](const Candidate& each) { return each.name == name; });
   }
 
+  // Times that differ by less than the model can know are taken for equal: of these the fewest hop-bytes count, and
+  // then the first candidate.
+  [[nodiscard]] std::size_t chosen() const {
+    constexpr double kAlike = 1e-3;
+    constexpr double kRounding = 1e-9;
+    const double most = (1 + kAlike) * candidates_[best_].score.seconds;
+    std::size_t chosen = candidates_.size();
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const Score& score = candidates_[i].score;
+      if (score.seconds > most) continue;
+      const bool first = chosen == candidates_.size();
+      if (first || score.hop_bytes < (1 - kRounding) * candidates_[chosen].score.hop_bytes) chosen = i;
+    }
+    return chosen;
+  }
+
   [[nodiscard]] LimitedPlan finished() {
-    const Candidate& best = candidates_[best_];
-    LimitedPlan found{best_ == 0 ? std::move(by_engine_) : table_of(best), {}};
+    const std::size_t which = chosen();
+    const Candidate& best = candidates_[which];
+    LimitedPlan found{which == 0 ? std::move(by_engine_) : table_of(best), {}};
     found.plan.algorithm = waiting_ ? "time" : "bottleneck";
     found.plan.gain = best.score.better_than(named("identity").score);
     found.plan.stopped = stopped_;
