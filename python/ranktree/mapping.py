@@ -30,12 +30,14 @@ def seconds_text(seconds: float) -> str:
 
 
 def limit_lines(limits: list[dict[str, Any]]) -> list[str]:
-    """The resource that limits each placement, with its share of the modelled time."""
-    return [
+    """The resource that limits each placement, with its share of the modelled time, and what would help the plan."""
+    lines = [
         f"Limit of {limit['placement']}: {limit['resource']}, {limit['share']:.0%} of {seconds_text(limit['seconds'])}."
         for limit in limits
         if limit["resource"]
     ]
+    helps = [f"  {remedy['sentence']}" for limit in limits for remedy in limit.get("would_help", [])]
+    return [*lines, "What would shorten the plan's modelled time:", *helps] if helps else lines
 
 
 def sentence(plan: _core.Plan, limits: list[dict[str, Any]], worthwhile: float) -> str:
@@ -86,6 +88,11 @@ def bound_line(plan: _core.Plan) -> str:
     most = percent(plan.gap).replace("< ", "less than ")
     words = most if most.startswith("less") else f"at most {most}"
     return f"No placement costs less than {plan.bound:,.6g}: the plan costs {words} more than the best one."
+
+
+def lines_below(plan: _core.Plan, limits: list[dict[str, Any]], worthwhile: float) -> list[str]:
+    """What is printed below the table."""
+    return [sentence(plan, limits, worthwhile), bound_line(plan), *limit_lines(limits)]
 
 
 def as_dictionary(

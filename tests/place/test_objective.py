@@ -1,8 +1,10 @@
 """`ranktree map --objective` and `place(objective=...)`."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,8 +55,6 @@ def test_times_that_are_alike_keep_the_plan_for_bytes(tmp_path: Path) -> None:
     }
     document = {"format": "ranktree-machine", "version": 1, "network": {"hosts": hosts}, "costs": costs}
     document["shapes"] = {f"of{slots}": f"core:{slots}" for slots in (3, 4, 5)}
-    document = {"format": "ranktree-machine", "version": 1, "network": {"hosts": hosts}, "costs": costs}
-    document["shapes"] = {f"of{slots}": f"core:{slots}" for slots in (3, 4, 5)}
     path = tmp_path / "machine.json"
     path.write_text(json.dumps(document), encoding="ascii")
     tree = _core.load_machine(str(path)).cut_at("Core")
@@ -63,3 +63,73 @@ def test_times_that_are_alike_keep_the_plan_for_bytes(tmp_path: Path) -> None:
     seconds = {name: _core.limit_of(tree, pattern, leaves[name], ("time", None))["seconds"] for name in NAMES}
     assert seconds["messages"] < seconds["bytes"] < 1.001 * seconds["messages"]
     assert list(leaves["time"]) == list(leaves["bytes"]) != list(leaves["messages"])
+
+
+def helps(result: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
+    """What would help the plan, by the action; no other row has it."""
+    assert result.returncode == 0, result.stderr
+    rows = {each["placement"]: each for each in json.loads(result.stdout)["limits"]}
+    assert [name for name, row in rows.items() if "would_help" in row] == ["plan"]
+    return {each["action"]: each for each in rows["plan"]["would_help"]}
+
+
+def test_what_would_help_is_printed_where_no_placement_does(ranktree: Callable, tmp_path: Path) -> None:
+    """Two ranks on two nodes: 2 us a message and 1e10 bytes/s between nodes, one of two ranks waits."""
+    path = tmp_path / "pair.csv"
+    path.write_text("# ranks=2\nsrc,dst,messages,bytes\n0,1,1000,12500000\n", encoding="ascii")
+    options = (path, "--machine", "node:2 core:1", "--objective")
+    latency, transfer = 1000 * 2e-6 / 2, 1.25e7 / 1e10 * 1.5
+    result = ranktree("map", *options, "time", "--json")
+    found = helps(result)
+    assert list(found) == ["bytes", "messages"]
+    assert found["messages"]["saves"] == pytest.approx(latency / (latency + transfer) / 2)
+    assert found["bytes"]["saves"] == pytest.approx(transfer / (latency + transfer) / 2)
+    lines = ranktree("map", *options, "time").stdout.splitlines()
+    heading = lines.index("What would shorten the plan's modelled time:")
+    assert lines[heading + 1 :] == [f"  {each['sentence']}" for each in found.values()]
+    assert list(helps(ranktree("map", *options, "time", "--json", "--worthwhile", 20))) == ["bytes"]
+    assert list(helps(ranktree("map", *options, "bottleneck", "--json"))) == ["bytes"]  # which counts no waiting
+
+
+def test_a_plan_by_bytes_names_what_is_faster(ranktree: Callable, tmp_path: Path) -> None:
+    """Eight ranks that all exchange data: two nodes have the fewest bytes between them, four nodes more links."""
+    path = tmp_path / "dense.csv"
+    pairs = [f"{i},{j},1,100000000" for i in range(8) for j in range(8) if i != j]
+    path.write_text("\n".join(["# ranks=8", "src,dst,messages,bytes", *pairs]) + "\n", encoding="ascii")
+    options = (path, "--machine", "node:4 core:4", "--json", "--objective")
+    by_bytes = ranktree("map", *options, "bytes")
+    found = helps(by_bytes)
+    seconds = {each["placement"]: each["seconds"] for each in json.loads(by_bytes.stdout)["limits"]}
+    (by_time,) = [
+        each["seconds"]
+        for each in json.loads(ranktree("map", *options, "time").stdout)["limits"]
+        if each["placement"] == "plan"
+    ]
+    assert found["objective"]["saves"] == pytest.approx(1 - by_time / seconds["plan"])
+    assert found["objective"]["saves"] > 0.1
+    assert found["placement"]["saves"] == pytest.approx(1 - seconds["round-robin"] / seconds["plan"])
+    assert found["placement"]["sentence"].startswith("By the round-robin placement the modelled time is ")
+    assert not {"objective", "placement"} & set(helps(ranktree("map", *options, "time")))
+    assert "objective" not in helps(ranktree("map", *options, "bytes", "--time-limit", 60))  # one search is within it
+    pins = [word for rank in range(8) for word in ("--pin", f"{rank}=n{rank // 4}:{rank % 4}")]
+    assert "objective" not in helps(ranktree("map", *options, "bytes", *pins))
+
+
+def test_collective_calls_between_nodes_are_named(ranktree: Callable, tmp_path: Path) -> None:
+    """Of what the plan leaves between nodes, a quarter."""
+    path = tmp_path / "calls.csv"
+    lines = ["# ranks=4", "src,dst,class,messages,bytes",
+             "0,1,p2p,3,9000", "2,3,p2p,3,9000", "0,2,p2p,3,300", "1,3,collective,1,100"]  # fmt: skip
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+    found = helps(ranktree("map", path, "--machine", MACHINE, "--objective", "time", "--json"))
+    assert found["collectives"]["saves"] is None
+    assert found["collectives"]["sentence"].startswith("Collective calls are 25 % of the bytes between nodes: ")
+    assert "collectives" not in helps(
+        ranktree("map", path, "--machine", "node:1 core:4", "--objective", "time", "--json")
+    )
+
+
+def test_without_an_objective_there_is_no_limit(ranktree: Callable, pairs: Path) -> None:
+    result = ranktree("map", pairs, "--machine", MACHINE, "--json")
+    assert result.returncode == 0, result.stderr
+    assert "limits" not in json.loads(result.stdout)

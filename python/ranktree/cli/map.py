@@ -70,7 +70,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     algorithm: Annotated[str, Option(help=", ".join(ALGORITHMS))] = "best",
     metric: Annotated[str, Option(help="size (bytes), msg (messages) or avg")] = "size",
     objective: Annotated[
-        str | None, Option(help="bytes, messages, bottleneck or time, in place of --metric; also prints the limit")
+        str | None,
+        Option(
+            help="bytes, messages, bottleneck or time, in place of --metric; also prints limits and what would help"
+        ),
     ] = None,
     parameters: Annotated[
         str | None, Option(help="for --objective: FILE of `ranktree calibrate`, ethernet-1g, -10g or infiniband-100g")
@@ -109,6 +112,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     from ranktree.compare import Request, comparison_table  # noqa: PLC0415
     from ranktree.forbid import without  # noqa: PLC0415
     from ranktree.interrupt import Interruption  # noqa: PLC0415
+    from ranktree.map_remedies import add_would_help  # noqa: PLC0415
     from ranktree.objective import Model  # noqa: PLC0415
     from ranktree.pattern import COLLECTIVE_MODELS, named_after  # noqa: PLC0415
     from ranktree.traced_hosts import fit_hosts  # noqa: PLC0415
@@ -143,13 +147,12 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         if output is not None:
             _core.save_plan(output, plan)
         results = mapping.compare_all(request) if comparison else []
+        add_would_help(limits, request, plan, model, worthwhile / 100, **request.search(preset), pins=pins)
     if json:
         echo(json_format.dumps(mapping.as_dictionary(plan, stopped, results, worthwhile / 100, limits), indent=1))
         return
     mapping.print_table(plan, cost)
-    echo(mapping.sentence(plan, limits, worthwhile / 100))
-    echo(mapping.bound_line(plan))
-    for line in mapping.limit_lines(limits):
+    for line in mapping.lines_below(plan, limits, worthwhile / 100):
         echo(line)
     if stopped is not None:
         echo(f"Stopped by {stopped}: the plan is the best found so far.")

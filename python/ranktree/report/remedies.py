@@ -12,7 +12,8 @@ from ranktree.report.traffic import Pairs
 from ranktree.report.verdict import percent
 from ranktree.usable_machine import is_oversubscribed
 
-TIME = ("time", None)
+Model = tuple[str, str | None]  # objective and parameters, as `_core.limit_of` takes them
+TIME: Model = ("time", None)
 MOST_PAIRS = 20_000  # with more, the search by time would take longer than the rest of the report
 SERVED = "collective"  # the class of calls that `run --collectives` can serve
 
@@ -25,13 +26,13 @@ class Parts:
     transfer: float  # to the bytes, and to the inverse of all bandwidths
 
 
-def parts_of(tree: _core.Tree, traffic: _core.Pattern, slots: np.ndarray, seconds: float) -> Parts:
+def parts_of(tree: _core.Tree, traffic: _core.Pattern, slots: np.ndarray, seconds: float, model: Model = TIME) -> Parts:
     """The seconds without any bytes are the latency."""
     count = len(traffic.indices)
     empty = _core.Pattern.from_arrays(
         traffic.indptr, traffic.indices.astype(np.int64), traffic.messages, np.zeros(count)
     )
-    latency = _core.limit_of(tree, empty, slots, TIME)["seconds"]
+    latency = _core.limit_of(tree, empty, slots, model)["seconds"]
     return Parts(latency, max(seconds - latency, 0.0))
 
 
@@ -71,11 +72,20 @@ def by_time(inputs: Inputs, tree: _core.Tree, row: dict[str, Any]) -> dict[str, 
     saves = 0.0
     if inputs.plan is not None and inputs.plan.algorithm != "time" and len(inputs.traffic.indices) <= MOST_PAIRS:
         shared = is_oversubscribed(tree, inputs.traffic.ranks)
-        traffic, seed = inputs.traffic, inputs.request.seed
-        _, limits = _core.plan_by_objective(tree, traffic, TIME, "best", seed, oversubscribe=shared)
-        saves = max(
-            (1 - each["seconds"] / row["seconds"] for each in limits if each["placement"] == "plan"), default=0.0
-        )
+        seconds = seconds_by_time(tree, inputs.traffic, None, seed=inputs.request.seed, oversubscribe=shared)
+        saves = 1 - seconds / row["seconds"]
+    return other_objective(saves)
+
+
+def seconds_by_time(tree: _core.Tree, traffic: _core.Pattern, parameters: str | None, **options: Any) -> float:
+    """The modelled seconds of a plan by time. Options are those of `_core.make_plan`."""
+    _, limits = _core.plan_by_objective(tree, traffic, ("time", parameters), **options)
+    (seconds,) = [float(each["seconds"]) for each in limits if each["placement"] == "plan"]
+    return seconds
+
+
+def other_objective(saves: float) -> dict[str, Any]:
+    """A plan by seconds."""
     sentence = f"By a plan of `ranktree map --objective time` the modelled time is {percent(saves)} shorter."
     return remedy("objective", saves, sentence)
 
@@ -95,15 +105,20 @@ def fewer_bytes(parts: Parts, seconds: float) -> dict[str, Any]:
 
 
 def collectives(inputs: Inputs, slot_of: np.ndarray) -> list[dict[str, Any]]:
-    """The share of collective calls in what crosses nodes. The model does not know what other variants save."""
+    """The collective calls in what crosses nodes."""
     if inputs.shape is None or len(inputs.shape.nodes) < 2:
         return []
     pairs = Pairs(inputs.traffic)
     crosses = inputs.shape.common_level(slot_of[pairs.senders], slot_of[pairs.receivers]) < outer_levels(inputs.shape)
-    index, unit = (1, "bytes") if pairs.bytes.any() else (0, "messages")
-    whole = (pairs.messages, pairs.bytes)[index][crosses].sum()
-    part = inputs.traffic.traffic(SERVED)[index][crosses].sum()
-    if part <= inputs.request.worthwhile * whole:
+    return served(inputs.traffic, crosses, inputs.request.worthwhile)
+
+
+def served(traffic: _core.Pattern, crosses: np.ndarray, worthwhile: float) -> list[dict[str, Any]]:
+    """The share of collective calls in the pairs that cross nodes. The model does not know what other variants save."""
+    index, unit = (1, "bytes") if np.any(traffic.bytes) else (0, "messages")
+    whole = np.asarray((traffic.messages, traffic.bytes)[index])[crosses].sum()
+    part = traffic.traffic(SERVED)[index][crosses].sum()
+    if part <= worthwhile * whole:
         return []
     share = f"Collective calls are {percent(part / whole)} of the {unit} between nodes"
     measure = "`ranktree run --collectives auto` measures whether hierarchical variants are faster"
