@@ -27,6 +27,10 @@ void check(const Grid& grid) {
     throw Error(Fault::kInput, "grid: expected " + std::to_string(grid.dims.size()) + " periods, found " +
                                    std::to_string(grid.periodic.size()));
   }
+  if (!grid.link_weights.empty() && grid.link_weights.size() != grid.dims.size()) {
+    throw Error(Fault::kInput, "grid: expected " + std::to_string(grid.dims.size()) + " weights, found " +
+                                   std::to_string(grid.link_weights.size()));
+  }
   for (std::size_t j = 0; j < grid.dims.size(); ++j) {
     if (grid.dims[j] < 1) {
       throw Error(Fault::kInput, "grid: dimension " + std::to_string(j) + ": expected 1 or more, found " +
@@ -48,9 +52,9 @@ std::map<pattern::Rank, double> links_of(const Grid& grid, std::int64_t vertex) 
     for (const std::int64_t step : {std::int64_t{-1}, std::int64_t{1}}) {
       const std::int64_t other = coordinate + step;
       const bool inside = other >= 0 && other < length;
-      if (length == 1 || (!inside && grid.periodic[j] == 0)) continue;
+      if (length == 1 || grid.link_weight(j) == 0 || (!inside && grid.periodic[j] == 0)) continue;
       const std::int64_t wrapped = (other + length) % length;
-      links[static_cast<pattern::Rank>(vertex + (wrapped - coordinate) * stride)] += 1;
+      links[static_cast<pattern::Rank>(vertex + (wrapped - coordinate) * stride)] += grid.link_weight(j);
     }
     stride *= length;
   }
@@ -59,43 +63,27 @@ std::map<pattern::Rank, double> links_of(const Grid& grid, std::int64_t vertex) 
 
 using place::Box;
 
-// A symmetric tree: its levels that branch, root first, and its leaves from left to right.
-struct Levels {
-  std::vector<int> arities;
-  std::vector<double> costs;  // of two leaves that part on this level
-  std::vector<topo::Leaf> leaves;
-};
-
 void collect_leaves(const place::Shape& shape, std::vector<topo::Leaf>& leaves) {
   if (shape.children.empty()) leaves.push_back(shape.leaf);
   for (const place::Shape& child : shape.children) collect_leaves(child, leaves);
 }
 
-std::optional<Levels> branching_levels(const topo::Tree& tree) {
-  const place::Shape shape = place::shape_of(tree);
-  auto arities = place::uniform_arities(shape);
-  if (!arities) return std::nullopt;
-  Levels levels;
-  levels.arities = std::move(*arities);
-  collect_leaves(shape, levels.leaves);
-  std::size_t below = levels.leaves.size();
-  for (const int arity : levels.arities) {
-    below /= static_cast<std::size_t>(arity);
-    levels.costs.push_back(tree.distance(levels.leaves[0], levels.leaves[below]));
-  }
-  return levels;
-}
-
-// Links whose ends are in different boxes when the grid is cut into boxes of one kind.
-double links_cut(const Grid& grid, const Box& box) {
+// Weight of the links whose ends are in different boxes when the grid is cut into boxes of one kind.
+double weight_cut(const Grid& grid, const Box& box) {
   const auto vertices = static_cast<double>(grid.vertices());
-  double links = 0;
+  double weight = 0;
   for (std::size_t j = 0; j < box.size(); ++j) {
     const int parts = grid.dims[j] / box[j];
     const int cuts = parts == 1 ? 0 : grid.periodic[j] != 0 ? parts : parts - 1;
-    links += vertices / grid.dims[j] * cuts;
+    weight += vertices / grid.dims[j] * cuts * grid.link_weight(j);
   }
-  return links;
+  return weight;
+}
+
+std::optional<place::BoxTiling> boxes_of(const BranchingLevels& levels, const Grid& grid, std::size_t width) {
+  if (static_cast<std::int64_t>(levels.leaves.size()) != grid.vertices()) return std::nullopt;
+  const place::TiledLevels tiled{levels.arities, levels.costs};
+  return place::cheapest_boxes(grid.dims, tiled, [&](const Box& box) { return weight_cut(grid, box); }, width);
 }
 
 // Of the engine: it gains up to 0.5 % by other seeds where no tiling comes out even, and returns at once where one
@@ -157,11 +145,25 @@ pattern::Affinity grid_affinity(const Grid& grid) {
   return affinity;
 }
 
+std::optional<BranchingLevels> branching_levels(const topo::Tree& tree) {
+  const place::Shape shape = place::shape_of(tree);
+  auto arities = place::uniform_arities(shape);
+  if (!arities) return std::nullopt;
+  BranchingLevels levels;
+  levels.arities = std::move(*arities);
+  collect_leaves(shape, levels.leaves);
+  std::size_t below = levels.leaves.size();
+  for (const int arity : levels.arities) {
+    below /= static_cast<std::size_t>(arity);
+    levels.costs.push_back(tree.distance(levels.leaves[0], levels.leaves[below]));
+  }
+  return levels;
+}
+
 std::optional<Tiling> tile(const topo::Tree& tree, const Grid& grid, std::size_t width) {
   const auto levels = branching_levels(tree);
-  if (!levels || static_cast<std::int64_t>(levels->leaves.size()) != grid.vertices()) return std::nullopt;
-  const place::TiledLevels tiled{levels->arities, levels->costs};
-  auto found = place::cheapest_boxes(grid.dims, tiled, [&](const Box& box) { return links_cut(grid, box); }, width);
+  if (!levels) return std::nullopt;
+  const auto found = boxes_of(*levels, grid, width);
   if (!found) return std::nullopt;
   const std::vector<Box>& boxes = found->boxes;
   Tiling tiling;
@@ -175,6 +177,11 @@ std::optional<Tiling> tile(const topo::Tree& tree, const Grid& grid, std::size_t
     tiling.placement.leaf_of.push_back(levels->leaves[leaf]);
   }
   return tiling;
+}
+
+std::optional<double> tiling_cost(const BranchingLevels& levels, const Grid& grid, std::size_t width) {
+  const auto found = boxes_of(levels, grid, width);
+  return found ? std::optional<double>(found->cost) : std::nullopt;
 }
 
 GridPlacement place_grid(const Slots& slots, const Grid& grid, const GridOptions& options) {
