@@ -186,6 +186,12 @@ RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, i
  *   coarsened graph is placed on the tree's top levels, and every subtree places its own part; no rank holds more edges
  *   than its subtree has. auto: central up to 4,096 ranks, distributed above.
  *
+ * - ranktree_objective = bytes (default) | messages | bottleneck | time: what the order minimises. bytes: weight x
+ * distance. messages: distance, every edge counts once. bottleneck: the seconds of the most loaded link, the weights as
+ * bytes. time: the same and the mean waiting of a rank, one message each edge and direction
+ * (docs/explanation/objectives.md, usual values for latencies and bandwidths). The last two need the mode central,
+ * which auto then is for any number of ranks; ranktree_Comm_rebalance takes bytes only.
+ *
  * - ranktree_preset = fast | default | strong: the effort of the search (default: default).
  *
  * - ranktree_seed: a whole number (1). Equal arguments, locations and seed give the same order.
@@ -240,6 +246,37 @@ RANKTREE_API int ranktree_Graph_create(MPI_Comm comm_old, int nnodes, const int 
 RANKTREE_API int ranktree_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
                                       MPI_Comm* comm_cart);
 
+/** The number of processes in each dimension of a grid of all ranks, for given traffic and this machine's levels.
+ * Collective over comm. After the proposal of C. Niethammer and R. Rabenseifner (EuroMPI 2019; MPI Forum issue 120).
+ *
+ * A domain is cut into equal boxes, one a process. dim_weights[j] is what is exchanged through a plane across the whole
+ * domain, perpendicular to dimension j, in both directions: for a halo of a domain of g[0] x g[1] x g[2] cells, that of
+ * dimension 0 is proportional to g[1] x g[2]. A process then exchanges in proportion to dim_weights[j] x dims[j]. The
+ * grid whose placement costs least is chosen, the traffic counted between nodes, packages, caches and so on. Where the
+ * machine's levels cannot be read, it is the grid with the least traffic.
+ *
+ * \param dim_weights ndims numbers, 0 or more; NULL: all equal
+ * \param periods nonzero: the first and the last of the dimension are neighbours
+ * \param[in,out] dims 0: to be chosen; else kept. The result has as many processes as comm. Equal on all ranks, as all
+ * other arguments are.
+ * Error: the dimensions given do not divide the number of processes, or one is negative: MPI_ERR_DIMS on all ranks.
+ * \return MPI_SUCCESS or an MPI error code
+ */
+RANKTREE_API int ranktree_Dims_create(MPI_Comm comm, int ndims, const double dim_weights[], const int periods[],
+                                      MPI_Info info, int dims[]);
+
+/** The grid of ranktree_Dims_create() and its placement: MPI_Dims_create and MPI_Cart_create in one, the ranks
+ * reordered. Collective over comm_old. ranktree_objective in info decides the placement; the dimensions are those with
+ * the least bytes x distance.
+ *
+ * \param dims as in ranktree_Dims_create(); where all are given, their product is at most the size of comm_old, and
+ * ranks beyond get MPI_COMM_NULL
+ * \param[out] comm_cart a communicator with a Cartesian topology
+ * \return MPI_SUCCESS or an MPI error code
+ */
+RANKTREE_API int ranktree_Cart_create_weighted(MPI_Comm comm_old, int ndims, const double dim_weights[],
+                                               const int periods[], MPI_Info info, int dims[], MPI_Comm* comm_cart);
+
 /** The order only, without a topology. Collective over comm. Graph arguments as in ranktree_Dist_graph_create(), with
  * weights as doubles; NULL counts every edge once (on all ranks).
  *
@@ -253,8 +290,8 @@ RANKTREE_API int ranktree_Comm_reorder(MPI_Comm comm, int n, const int sources[]
 
 /** The result of reordering: a copy of comm's info, with these keys added where one of the calls above made comm.
  * Local. ranktree_reorder: identity, central, node, distributed or tiling. ranktree_reorder_reason: why no rank has
- * changed, absent where one has. ranktree_reorder_before and ranktree_reorder_after: the cost in hops x weight, absent
- * where it is not known.
+ * changed, absent where one has. ranktree_reorder_before and ranktree_reorder_after: the cost in hops x weight, by the
+ * info key ranktree_objective in hops x edges or in seconds; absent where it is not known.
  *
  * \param[out] info to be freed with MPI_Info_free
  * \return MPI_SUCCESS or an MPI error code

@@ -27,6 +27,7 @@ module ranktree
   public :: ranktree_Comm_split_type, ranktree_Comm_get_hlevel_info, ranktree_Comm_get_min_hlevel
   public :: ranktree_Comm_get_location, ranktree_Get_hw_resource_info, ranktree_Comm_get_message
   public :: ranktree_Dist_graph_create, ranktree_Dist_graph_create_adjacent, ranktree_Graph_create
+  public :: ranktree_Dims_create, ranktree_Cart_create_weighted
   public :: ranktree_Cart_create, ranktree_Comm_reorder, ranktree_Comm_get_info, ranktree_read_pattern
   public :: ranktree_Comm_rebalance
   public :: ranktree_Request, RANKTREE_REQUEST_NULL, operator(==), operator(/=)
@@ -81,6 +82,12 @@ module ranktree
   end interface
   interface ranktree_Cart_create
     module procedure cart_create_f08
+  end interface
+  interface ranktree_Dims_create
+    module procedure dims_create_f08
+  end interface
+  interface ranktree_Cart_create_weighted
+    module procedure cart_create_weighted_f08
   end interface
   interface ranktree_Comm_reorder
     module procedure comm_reorder_f08
@@ -296,6 +303,33 @@ contains
     integer, optional, intent(out) :: ierror
     call ranktree_Cart_create(comm%MPI_VAL, ndims, dims, periods, reorder, newcomm%MPI_VAL, ierror)
   end subroutine cart_create_f08
+
+  !> The grid of all ranks for given traffic: dim_weights(j) is what is exchanged through a plane across the whole domain;
+  !> a dimension of 0 is chosen. Collective over comm.
+  subroutine dims_create_f08(comm, ndims, dim_weights, periods, info, dims, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: ndims
+    real(real64), intent(in) :: dim_weights(ndims)
+    logical, intent(in) :: periods(ndims)
+    type(MPI_Info), intent(in) :: info
+    integer, intent(inout) :: dims(ndims)
+    integer, optional, intent(out) :: ierror
+    call ranktree_Dims_create(comm%MPI_VAL, ndims, dim_weights, periods, info%MPI_VAL, dims, ierror)
+  end subroutine dims_create_f08
+
+  !> The grid of ranktree_Dims_create and its placement, the ranks reordered. Collective over comm.
+  subroutine cart_create_weighted_f08(comm, ndims, dim_weights, periods, info, dims, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: ndims
+    real(real64), intent(in) :: dim_weights(ndims)
+    logical, intent(in) :: periods(ndims)
+    type(MPI_Info), intent(in) :: info
+    integer, intent(inout) :: dims(ndims)
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    call ranktree_Cart_create_weighted(comm%MPI_VAL, ndims, dim_weights, periods, info%MPI_VAL, dims, newcomm%MPI_VAL, &
+        ierror)
+  end subroutine cart_create_weighted_f08
 
   !> The order only: newrank is this process's rank in newcomm. Without weights every edge counts once; newcomm may be
   !> absent (each on all ranks or none). Collective over comm.

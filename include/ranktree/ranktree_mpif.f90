@@ -39,6 +39,7 @@ module ranktree_mpif
   public :: ranktree_Comm_split_type, ranktree_Comm_get_hlevel_info, ranktree_Comm_get_min_hlevel
   public :: ranktree_Comm_get_location, ranktree_Get_hw_resource_info, ranktree_Comm_get_message
   public :: ranktree_Dist_graph_create, ranktree_Dist_graph_create_adjacent, ranktree_Graph_create
+  public :: ranktree_Dims_create, ranktree_Cart_create_weighted
   public :: ranktree_Cart_create, ranktree_Comm_reorder, ranktree_Comm_get_info, ranktree_read_pattern
   public :: ranktree_Comm_rebalance
   public :: ranktree_Request, RANKTREE_REQUEST_NULL, operator(==), operator(/=)

@@ -47,6 +47,25 @@ module ranktree_reorder_bindings
       integer(c_int), intent(inout) :: made
     end function c_cart_create
 
+    integer(c_int) function c_dims_create(comm, ndims, weights, periods, info, dims) &
+        bind(C, name='ranktree_fortran_Dims_create')
+      import :: c_double, c_int
+      integer(c_int), value :: comm, ndims, info
+      real(c_double), intent(in) :: weights(*)
+      integer(c_int), intent(in) :: periods(*)
+      integer(c_int), intent(inout) :: dims(*)
+    end function c_dims_create
+
+    integer(c_int) function c_cart_create_weighted(comm, ndims, weights, periods, info, dims, made) &
+        bind(C, name='ranktree_fortran_Cart_create_weighted')
+      import :: c_double, c_int
+      integer(c_int), value :: comm, ndims, info
+      real(c_double), intent(in) :: weights(*)
+      integer(c_int), intent(in) :: periods(*)
+      integer(c_int), intent(inout) :: dims(*)
+      integer(c_int), intent(inout) :: made
+    end function c_cart_create_weighted
+
     integer(c_int) function c_comm_reorder(comm, n, sources, degrees, destinations, weights, info, newrank, made) &
         bind(C, name='ranktree_fortran_Comm_reorder')
       import :: c_double, c_int, c_ptr
@@ -131,6 +150,7 @@ module ranktree_reorder_mpif
   private
 
   public :: ranktree_Dist_graph_create, ranktree_Dist_graph_create_adjacent, ranktree_Graph_create
+  public :: ranktree_Dims_create, ranktree_Cart_create_weighted
   public :: ranktree_Cart_create, ranktree_Comm_reorder, ranktree_Comm_get_info, ranktree_read_pattern
   public :: ranktree_Comm_rebalance
 
@@ -146,6 +166,12 @@ module ranktree_reorder_mpif
   end interface
   interface ranktree_Cart_create
     module procedure cart_create_integer
+  end interface
+  interface ranktree_Dims_create
+    module procedure dims_create_integer
+  end interface
+  interface ranktree_Cart_create_weighted
+    module procedure cart_create_weighted_integer
   end interface
   interface ranktree_Comm_reorder
     module procedure comm_reorder_integer
@@ -234,6 +260,28 @@ contains
     integer, optional, intent(out) :: ierror
     call give(c_cart_create(comm, ndims, dims, flag(periods), flag(reorder), newcomm), ierror)
   end subroutine cart_create_integer
+
+  !> The grid of all ranks for given traffic: dim_weights(j) is what is exchanged through a plane across the whole domain;
+  !> a dimension of 0 is chosen. Collective over comm.
+  subroutine dims_create_integer(comm, ndims, dim_weights, periods, info, dims, ierror)
+    integer, intent(in) :: comm, ndims, info
+    real(real64), intent(in) :: dim_weights(ndims)
+    logical, intent(in) :: periods(ndims)
+    integer, intent(inout) :: dims(ndims)
+    integer, optional, intent(out) :: ierror
+    call give(c_dims_create(comm, ndims, dim_weights, flag(periods), info, dims), ierror)
+  end subroutine dims_create_integer
+
+  !> The grid of ranktree_Dims_create and its placement, the ranks reordered. Collective over comm.
+  subroutine cart_create_weighted_integer(comm, ndims, dim_weights, periods, info, dims, newcomm, ierror)
+    integer, intent(in) :: comm, ndims, info
+    real(real64), intent(in) :: dim_weights(ndims)
+    logical, intent(in) :: periods(ndims)
+    integer, intent(inout) :: dims(ndims)
+    integer, intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    call give(c_cart_create_weighted(comm, ndims, dim_weights, flag(periods), info, dims, newcomm), ierror)
+  end subroutine cart_create_weighted_integer
 
   !> The order only: newrank is this process's rank in newcomm. Without weights every edge counts once; newcomm may be
   !> absent (each on all ranks or none). Collective over comm.

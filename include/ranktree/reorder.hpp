@@ -42,6 +42,21 @@ class Reordered {
     });
   }
 
+  /** As ranktree_Cart_create_weighted(): a grid that fits the machine. \param weights one each dimension, or none: all
+   * equal \param periods one each dimension \param[in,out] dims one each dimension; 0: to be chosen */
+  static Reordered cart_weighted(MPI_Comm old, std::span<const double> weights, std::span<const int> periods,
+                                 std::span<int> dims, MPI_Info info = MPI_INFO_NULL) {
+    if (dims.size() != periods.size()) throw Error(RANKTREE_ERROR_INPUT, "periods: expected one each dimension");
+    if (!weights.empty() && dims.size() != weights.size()) {
+      throw Error(RANKTREE_ERROR_INPUT, "weights: expected one each dimension");
+    }
+    return make("ranktree_Cart_create_weighted", old, [&](MPI_Comm* made) {
+      return ranktree_Cart_create_weighted(old, static_cast<int>(dims.size()),
+                                           weights.empty() ? nullptr : weights.data(), periods.data(), info,
+                                           dims.data(), made);
+    });
+  }
+
   /** As ranktree_Dist_graph_create(). */
   static Reordered graph(MPI_Comm old, const GraphEdges& edges, bool reorder = true, MPI_Info info = MPI_INFO_NULL) {
     return make("ranktree_Dist_graph_create", old, [&](MPI_Comm* made) {

@@ -68,7 +68,9 @@ from ranktree.mpi_library import (  # noqa: F401
     message,
 )
 from ranktree.mpi_reorder import (  # noqa: F401
+    Compute_dims,
     Create_cart,
+    Create_cart_weighted,
     Create_dist_graph,
     Create_dist_graph_adjacent,
     Create_graph,
@@ -95,7 +97,9 @@ __all__ = [
     "COMM_TYPE_HW_UNGUIDED",
     "COMM_TYPE_RESOURCE_GUIDED",
     "COMM_TYPE_SHARED",
+    "Compute_dims",
     "Create_cart",
+    "Create_cart_weighted",
     "Create_dist_graph",
     "Create_dist_graph_adjacent",
     "Create_graph",

@@ -21,6 +21,8 @@ PARAMETERS = {
     "Dist_graph_create_adjacent": [HANDLE, *[INT, POINTER, POINTER] * 2, HANDLE, INT, POINTER],
     "Graph_create": [HANDLE, INT, POINTER, POINTER, INT, POINTER],
     "Cart_create": [HANDLE, INT, POINTER, POINTER, INT, POINTER],
+    "Dims_create": [HANDLE, INT, POINTER, POINTER, HANDLE, POINTER],
+    "Cart_create_weighted": [HANDLE, INT, POINTER, POINTER, HANDLE, POINTER, POINTER],
     "Comm_reorder": [HANDLE, INT, POINTER, POINTER, POINTER, POINTER, HANDLE, POINTER, POINTER],
     "Comm_get_info": [HANDLE, POINTER],
     "read_pattern": [ctypes.c_char_p, HANDLE, ctypes.c_char_p, *[POINTER] * 5],

@@ -176,6 +176,86 @@ def Create_cart(
     return communicator(made.value, MPI.Cartcomm)
 
 
+def Compute_dims(
+    comm: MPI.Intracomm,
+    dims: int | Sequence[int],
+    weights: Sequence[float] | None = None,
+    periods: Sequence[bool] | None = None,
+    info: MPI.Info | None = None,
+) -> list[int]:
+    """Return the grid of all ranks that fits given traffic and this machine. Collective over comm.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+    dims : int or sequence of int
+        Processes in each dimension, 0 where they are to be chosen; or how many dimensions, all to be chosen.
+    weights : sequence of float, optional
+        What is exchanged through a plane across the whole domain, by dimension; all equal by default.
+    periods : sequence of bool, optional
+        Whether each dimension is periodic; none by default.
+    info : mpi4py.MPI.Info, optional
+        Info keys of ranktree/mpi.h, equal on all ranks.
+
+    Returns
+    -------
+    list of int
+        Processes in each dimension.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
+    ValueError
+        Where the lengths of lists do not fit together.
+    """
+    lengths = [0] * dims if isinstance(dims, int) else dims
+    *arguments, grid = grid_arguments(lengths, weights, periods, info)
+    call("Dims_create", comm, *arguments, grid)
+    return list(grid)[: len(lengths)]
+
+
+def Create_cart_weighted(
+    comm: MPI.Intracomm,
+    dims: int | Sequence[int],
+    weights: Sequence[float] | None = None,
+    periods: Sequence[bool] | None = None,
+    info: MPI.Info | None = None,
+) -> MPI.Cartcomm | None:
+    """Create a Cartesian topology whose grid fits given traffic and this machine. Collective over comm.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+    dims : int or sequence of int
+        Processes in each dimension, 0 where they are to be chosen; or how many dimensions, all to be chosen.
+    weights : sequence of float, optional
+        What is exchanged through a plane across the whole domain, by dimension; all equal by default.
+    periods : sequence of bool, optional
+        Whether each dimension is periodic; none by default.
+    info : mpi4py.MPI.Info, optional
+        Info keys of ranktree/mpi.h, equal on all ranks.
+
+    Returns
+    -------
+    mpi4py.MPI.Cartcomm or None
+        None for ranks beyond the grid.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
+    ValueError
+        Where the lengths of lists do not fit together.
+    """
+    arguments = grid_arguments([0] * dims if isinstance(dims, int) else dims, weights, periods, info)
+    made = HANDLE(MPI.COMM_NULL.handle)
+    call("Cart_create_weighted", comm, *arguments, ctypes.byref(made))
+    return communicator(made.value, MPI.Cartcomm)
+
+
 def Reorder(
     comm: MPI.Intracomm,
     sources: Sequence[int],
@@ -325,6 +405,17 @@ def require_graph(
     edges = sum(max(degree, 0) for degree in degrees)
     require_length("destinations", destinations, edges)
     require_length("weights", weights, edges)
+
+
+def grid_arguments(
+    dims: Sequence[int], weights: Sequence[float] | None, periods: Sequence[bool] | None, info: MPI.Info | None
+) -> tuple[Any, ...]:
+    """The arguments that the calls with weights share; the last one is the C array of the grid."""
+    require_length("weights", weights, len(dims))
+    require_length("periods", periods, len(dims))
+    doubles = None if weights is None else (ctypes.c_double * max(len(weights), 1))(*weights)
+    periodic = integers([int(period) for period in periods or [False] * len(dims)])
+    return len(dims), doubles, periodic, info_handle(info), integers(dims)
 
 
 def integers(values: Sequence[int]) -> "ctypes.Array[ctypes.c_int]":

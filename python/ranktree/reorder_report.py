@@ -29,7 +29,7 @@ def described(found: Mapping[str, Any], reorder: Reorder) -> list[str]:
         "",
         *aligned(rows),
         "",
-        f"cost in hops x {METRICS[reorder.metric]}: {before:g} -> {after:g}, {saved}",
+        f"cost in {reorder.unit}: {before:g} -> {after:g}, {saved}",
     ]
 
 

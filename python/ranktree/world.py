@@ -23,6 +23,8 @@ NOT_FORETOLD = (
     "on top of this order and may renumber its ranks"
 )
 METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
+OBJECTIVES = ("bytes", "messages", "bottleneck", "time")
+OBJECTIVE_KEY = "ranktree_objective="
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
 
 
@@ -41,6 +43,29 @@ class Reorder:
             "RANKTREE_REORDER_METRIC": self.metric,
         }
         return variables | ({"RANKTREE_REORDER_INFO": " ".join(self.keys)} if self.keys else {})
+
+    @property
+    def unit(self) -> str:
+        """What the cost of an order is counted in."""
+        given = [key.removeprefix(OBJECTIVE_KEY) for key in self.keys if key.startswith(OBJECTIVE_KEY)]
+        if given and given[-1] in {"bottleneck", "time"}:
+            return "seconds"
+        return "hops x messages" if given and given[-1] == "messages" else f"hops x {METRICS[self.metric]}"
+
+
+def by_objective(objective: str | None, metric: str, keys: Sequence[str]) -> tuple[str, list[str]]:
+    """Metric and info keys of `--objective`: messages are counted from the pattern, times need the key."""
+    if objective is None:
+        return metric, list(keys)
+    if objective not in OBJECTIVES:
+        raise ValueError(f"--objective: expected one of {', '.join(OBJECTIVES)}, found '{objective}'")
+    if metric != "size":
+        raise ValueError("--objective: expected no --metric, which it replaces")
+    if any(key.startswith(OBJECTIVE_KEY) for key in keys):
+        raise ValueError(f"--objective: expected no --reorder-info {OBJECTIVE_KEY}..., which names it, too")
+    if objective in {"bytes", "messages"}:
+        return "size" if objective == "bytes" else "msg", list(keys)
+    return metric, [*keys, f"{OBJECTIVE_KEY}{objective}"]
 
 
 def wanted(pattern: Path, metric: str, keys: Sequence[str], command: Command) -> Reorder:

@@ -20,6 +20,10 @@ RANKTREE_API int ranktree_fortran_Graph_create(MPI_Fint comm, int nnodes, const 
                                                int reorder, MPI_Fint* made);
 RANKTREE_API int ranktree_fortran_Cart_create(MPI_Fint comm, int ndims, const int dims[], const int periods[],
                                               int reorder, MPI_Fint* made);
+RANKTREE_API int ranktree_fortran_Dims_create(MPI_Fint comm, int ndims, const double weights[], const int periods[],
+                                              MPI_Fint info, int dims[]);
+RANKTREE_API int ranktree_fortran_Cart_create_weighted(MPI_Fint comm, int ndims, const double weights[],
+                                                       const int periods[], MPI_Fint info, int dims[], MPI_Fint* made);
 RANKTREE_API int ranktree_fortran_Comm_reorder(MPI_Fint comm, int n, const int sources[], const int degrees[],
                                                const int destinations[], const double weights[], MPI_Fint info,
                                                int* newrank, MPI_Fint* made);
@@ -71,6 +75,19 @@ int ranktree_fortran_Cart_create(MPI_Fint comm, int ndims, const int dims[], con
                                  MPI_Fint* made) {
   MPI_Comm grid = MPI_COMM_NULL;
   const int code = ranktree_Cart_create(MPI_Comm_f2c(comm), ndims, dims, periods, reorder, &grid);
+  return give(code, grid, made);
+}
+
+int ranktree_fortran_Dims_create(MPI_Fint comm, int ndims, const double weights[], const int periods[], MPI_Fint info,
+                                 int dims[]) {
+  return ranktree_Dims_create(MPI_Comm_f2c(comm), ndims, weights, periods, MPI_Info_f2c(info), dims);
+}
+
+int ranktree_fortran_Cart_create_weighted(MPI_Fint comm, int ndims, const double weights[], const int periods[],
+                                          MPI_Fint info, int dims[], MPI_Fint* made) {
+  MPI_Comm grid = MPI_COMM_NULL;
+  const int code =
+      ranktree_Cart_create_weighted(MPI_Comm_f2c(comm), ndims, weights, periods, MPI_Info_f2c(info), dims, &grid);
   return give(code, grid, made);
 }
 

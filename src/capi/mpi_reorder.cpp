@@ -63,6 +63,17 @@ int ranktree_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const i
   return mpi::guard(comm_old, [&] { mpi::cart_create(comm_old, {ndims, dims, periods}, reorder != 0, comm_cart); });
 }
 
+int ranktree_Dims_create(MPI_Comm comm, int ndims, const double dim_weights[], const int periods[], MPI_Info info,
+                         int dims[]) {
+  return mpi::guard(comm, [&] { mpi::dims_create(comm, {ndims, dim_weights, periods, dims}, info); });
+}
+
+int ranktree_Cart_create_weighted(MPI_Comm comm_old, int ndims, const double dim_weights[], const int periods[],
+                                  MPI_Info info, int dims[], MPI_Comm* comm_cart) {
+  return mpi::guard(comm_old,
+                    [&] { mpi::cart_create_weighted(comm_old, {ndims, dim_weights, periods, dims}, info, comm_cart); });
+}
+
 int ranktree_Comm_reorder(MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
                           const double weights[], MPI_Info info, int* newrank, MPI_Comm* newcomm) {
   return mpi::guard(

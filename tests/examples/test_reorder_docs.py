@@ -42,7 +42,7 @@ def make(name: str, build_folder: Path, block: str, folder: Path) -> list[str]:
     text = (ROOT / "docs/how-to/reorder-from-your-language.md").read_text(encoding="utf-8")
     source = text.partition(f"```{block}\n")[2].partition("```\n")[0]
     assert source, block
-    language = block.removesuffix("-pattern")
+    language = block.partition("-")[0]
     if language == "python":
         if importlib.util.find_spec("mpi4py") is None:
             pytest.skip("mpi4py is not installed")
@@ -79,3 +79,8 @@ def test_a_recorded_pattern(name: str, build_folder: Path, tmp_path: Path, langu
     words = make(name, build_folder, f"{language}-pattern", tmp_path)
     lines = run(name, build_folder, [*words, str(tmp_path / "pairs.mtx")])
     assert lines == [f"{rank} of the new order" for rank in range(RANKS)]
+
+
+@pytest.mark.parametrize("language", ["c", "fortran", "python"])
+def test_a_grid_that_fits(name: str, build_folder: Path, tmp_path: Path, language: str) -> None:
+    assert run(name, build_folder, make(name, build_folder, f"{language}-grid", tmp_path)) == ["4 x 1"]

@@ -120,7 +120,7 @@ double least_of_all(const topo::Tree& tree, const GridTraffic& traffic) {
   return least;
 }
 
-void expect_is_what_it_says(const Slots& slots, const GridTraffic& traffic, const ChosenGrid& chosen) {
+void expect_own_cost(const Slots& slots, const GridTraffic& traffic, const ChosenGrid& chosen) {
   const std::vector<Link> links = links_of(chosen.grid.dims, traffic);
   EXPECT_TRUE(all_grids(slots.tree.leaf_count(), traffic.dims).contains(chosen.grid.dims));
   EXPECT_NEAR(chosen.placed.after, cost_of(slots.tree, links, chosen.placed.placement.leaf_of), 1e-9);
@@ -151,7 +151,7 @@ TEST(GridChoice, IsBestOfAllGridsAndPlacementsOfFewProcesses) {
     for (const std::size_t dimensions : {1U, 2U, 3U}) {
       const GridTraffic traffic = random_traffic(dimensions, random);
       const ChosenGrid chosen = choose_grid(slots, traffic, {});
-      expect_is_what_it_says(slots, traffic, chosen);
+      expect_own_cost(slots, traffic, chosen);
       EXPECT_NEAR(chosen.placed.after, least_of_all(slots.tree, traffic), 1e-9);
     }
   }
@@ -167,7 +167,7 @@ TEST(GridChoice, LeavesNoBetterGridOut) {
     for (const std::size_t dimensions : {2U, 3U}) {
       const GridTraffic traffic = random_traffic(dimensions, random);
       const ChosenGrid chosen = choose_grid(slots, traffic, {});
-      expect_is_what_it_says(slots, traffic, chosen);
+      expect_own_cost(slots, traffic, chosen);
       double least = std::numeric_limits<double>::infinity();
       for (const Grid& grid : grids_by_traffic(slots.tree.leaf_count(), traffic)) {
         least = std::min(least, place_grid(slots, grid, {}).after / slots.tree.leaf_count());

@@ -91,3 +91,28 @@ def test_nodes_of_an_emulated_cluster(mpi: FakedMpi, cluster: MiniCluster) -> No
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_errors_have_the_same_class_on_all_ranks_and_leave_the_output_alone(mpi: FakedMpi, ranks: int) -> None:
     expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:ranks]), "cart_errors"), "errors agree")
+
+
+@pytest.mark.parametrize(
+    ("synthetic", "binds"),
+    [(TWO_PACKAGES, LOOSE[:6]), (TWO_PACKAGES, [[4], [0], [5], [1], [2]]), (FOUR_BY_FOUR, [[0], [4], [1]])],
+    ids=["loose", "five", "three"],
+)
+def test_chosen_grids_are_the_best_of_all_grids_and_orders(
+    mpi: FakedMpi, synthetic: str, binds: list[list[int]]
+) -> None:
+    machine = Machine(synthetic, binds[: ranks_for(mpi, len(binds))])
+    rounds = 3 if known_bugs.spins(mpi) else 10
+    expect(mpi.run(machine, "cart_weighted", 29, rounds), "rounds agree")
+
+
+def test_chosen_grids_on_several_nodes(mpi: FakedMpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes of three and two ranks that sit alternately: some order is a new one, whatever the mode of the call."""
+    count = ranks_for(mpi, 5)
+    monkeypatch.setenv("SPLIT_NODES", "ababa"[:count])
+    machine = Machine(TWO_PACKAGES, LOOSE[:count])
+    nodes = ("ranktree_node_id=env", "ranktree_network=none")
+    output = expect(
+        mpi.run(machine, "cart_weighted", 5, 8, *nodes, "ranktree_reorder_mode=distributed"), "rounds agree"
+    )
+    assert orders_changed(output) > 0

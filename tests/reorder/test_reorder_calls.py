@@ -206,3 +206,18 @@ def test_a_recorded_pattern_becomes_a_graph(mpi: FakedMpi, tmp_path: Path) -> No
     machine = Machine(TWO_PACKAGES, LOOSE[:3])
     expect(mpi.run(machine, "reorder_life", "pattern", large), "pattern done")
     expect(mpi.run(machine, "reorder_life", "metrics", small), "metrics done")
+
+
+def test_each_objective_changes_the_order_by_bytes_of_some_graph(
+    mpi: FakedMpi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the key names falls, by the calls' own figures and the model's; bad values are refused with the reason."""
+    count = ranks_for(mpi, 6)
+    monkeypatch.setenv("SPLIT_NODES", "abcabc"[:count])
+    machine = Machine(TWO_PACKAGES, LOOSE[:count])
+    rounds = 2 if known_bugs.spins(mpi) else 12
+    output = expect(mpi.run(machine, "objective", 29, rounds), "refusals agree")
+    improved = {name: int(number) for name, number in re.findall(r"(\w+) (\d+), ", output)}
+    assert set(improved) == {"messages", "bottleneck", "time"}
+    if not known_bugs.spins(mpi):
+        assert min(improved.values()) > 0, improved

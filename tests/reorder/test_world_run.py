@@ -110,6 +110,16 @@ def test_keys_reach_the_library(bound, pattern):
     assert "2 of 4 ranks would move (node)" in lines
 
 
+@two_pus
+@pytest.mark.parametrize("objective", ["bytes", "bottleneck", "time"])
+def test_the_objective_reaches_the_library(bound, pattern, objective):
+    lines = bound(["run", "--reorder", pattern, "--objective", objective, "--dry-run"], "true")
+    assert "2 of 4 ranks would move (central)" in lines
+    cost = next(line for line in lines if line.startswith("cost in "))
+    assert cost.startswith("cost in hops x bytes: " if objective == "bytes" else "cost in seconds: ")
+    assert cost.endswith(" % less")
+
+
 def test_a_run_without_gain_is_the_launchers(mpi, ranktree, made, pattern):
     result = ranktree("run", "--reorder", pattern, "--", *mpi.launch(4, made(mpi.name, "first.c")), timeout=60)
     assert result.returncode == 0, result.stderr
@@ -125,6 +135,18 @@ def test_a_run_without_gain_is_the_launchers(mpi, ranktree, made, pattern):
         (["--reorder", "{four}", "--reorder-info", "fast"], 2, "expected KEY=VALUE without spaces, found 'fast'"),
         (["--reorder", "{four}", "--reorder-info", "=fast"], 2, "expected KEY=VALUE without spaces, found '=fast'"),
         (["--reorder", "{four}", "--reorder-info", "a="], 2, "expected KEY=VALUE without spaces, found 'a='"),
+        (
+            ["--reorder", "{four}", "--objective", "miles"],
+            2,
+            "expected one of bytes, messages, bottleneck, time, found",
+        ),
+        (["--reorder", "{four}", "--objective", "time", "--metric", "msg"], 2, "expected no --metric"),
+        (
+            ["--reorder", "{four}", "--objective", "time", "--reorder-info", "ranktree_objective=bytes"],
+            2,
+            "expected no --reorder-info ranktree_objective=",
+        ),
+        (["--objective", "time"], 2, "--objective needs --reorder"),
         (["--dry-run"], 2, "--dry-run needs --reorder"),
         (["--reorder-info", "a=b"], 2, "--reorder-info needs --reorder"),
         ([], 2, "needs --plan PLAN"),

@@ -75,6 +75,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     metric: Annotated[
         str, Option("--metric", help="What counts for --reorder and --pattern: size, msg, avg.")
     ] = "size",
+    objective: Annotated[
+        str | None,
+        Option("--objective", help="For --reorder, in place of --metric: bytes, messages, bottleneck or time."),
+    ] = None,
     reorder_info: Annotated[
         list[str] | None,
         Option("--reorder-info", metavar="KEY=VALUE", help="An info key of ranktree_Comm_reorder."),
@@ -109,14 +113,15 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     # #lizard forgives: every option is one parameter
     check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
     if reorder is None:
-        refuse_without_pattern(dry_run, reorder_info)
+        refuse_without_pattern(dry_run, reorder_info, objective)
+    metric, keys = by_objective(objective, metric, reorder_info or [])
     source = Source(plan, Placing(pattern, metric, machine, network, hosts, hostfile))
     source.check()
     if not source:
         refuse_without_plan(any((split, cart, reorder, wanted)), check, folder is not None and not dry_run)
-    if wrong := world.wrong_setting(reorder_info or []):
+    if wrong := world.wrong_setting(keys):
         raise BadParameter(wrong)
-    order = world.wanted(reorder, metric, reorder_info or [], read_command(words)) if reorder is not None else None
+    order = world.wanted(reorder, metric, keys, read_command(words)) if reorder is not None else None
     if order is not None and dry_run:
         show_changes(order, words, source, folder)
         if cart:
@@ -163,10 +168,19 @@ class Check(Enum):
     PUS = auto()
 
 
-def refuse_without_pattern(dry_run: bool, reorder_info: list[str] | None) -> None:
+def refuse_without_pattern(dry_run: bool, reorder_info: list[str] | None, objective: str | None) -> None:
     """Options that belong to --reorder."""
-    if dry_run or reorder_info:
-        raise BadParameter(f"{'--dry-run' if dry_run else '--reorder-info'} needs --reorder APP.npz")
+    given = {"--dry-run": dry_run, "--reorder-info": reorder_info, "--objective": objective}
+    if option := next((name for name, value in given.items() if value), None):
+        raise BadParameter(f"{option} needs --reorder APP.npz")
+
+
+def by_objective(objective: str | None, metric: str, reorder_info: list[str]) -> tuple[str, list[str]]:
+    """Metric and info keys of --reorder."""
+    try:
+        return world.by_objective(objective, metric, reorder_info)
+    except ValueError as error:
+        raise BadParameter(str(error)) from error
 
 
 def refuse_without_plan(served: bool, check: Check, has_folder: bool) -> None:

@@ -15,7 +15,6 @@
 #include "core/base/error.h"
 #include "core/reorder/grid.h"
 #include "core/reorder/slots.h"
-#include "core/topo/tree.h"
 
 namespace ranktree::core::reorder {
 namespace {
@@ -163,7 +162,7 @@ std::vector<std::size_t> candidates(const Slots& slots, const std::vector<Grid>&
 
 }  // namespace
 
-// The product over the primes of the ways to share its powers among the dimensions.
+// The product over the primes of how its powers can be shared among the dimensions.
 std::int64_t grids_of(std::int64_t vertices, const GridTraffic& traffic) {
   std::int64_t rest = open_vertices(vertices, traffic);
   if (rest == 0) return 0;
@@ -207,18 +206,20 @@ std::vector<Grid> grids_by_traffic(std::int64_t vertices, const GridTraffic& tra
 ChosenGrid choose_grid(const Slots& slots, const GridTraffic& traffic, const GridOptions& options) {
   const auto vertices = static_cast<std::int64_t>(slots.home.leaf_of.size());
   std::vector<Grid> grids = grids_by_traffic(vertices, traffic);
-  std::optional<ChosenGrid> best;
+  ChosenGrid best;
+  bool found = false;
   for (const std::size_t index : candidates(slots, grids, traffic)) {
-    if (best && options.keep_going && !options.keep_going()) break;
+    if (found && options.keep_going && !options.keep_going()) break;
     GridPlacement placed = place_grid(slots, grids[index], options);
-    if (best && !(placed.after < best->placed.after)) continue;
-    best = ChosenGrid{std::move(grids[index]), std::move(placed)};
+    if (found && !(placed.after < best.placed.after)) continue;
+    best = {std::move(grids[index]), std::move(placed)};
+    found = true;
   }
   const auto scale = static_cast<double>(vertices);
-  for (double& weight : best->grid.link_weights) weight /= scale;
-  best->placed.before /= scale;
-  best->placed.after /= scale;
-  return std::move(*best);
+  for (double& weight : best.grid.link_weights) weight /= scale;
+  best.placed.before /= scale;
+  best.placed.after /= scale;
+  return best;
 }
 
 }  // namespace ranktree::core::reorder

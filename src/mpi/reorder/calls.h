@@ -55,9 +55,23 @@ struct CartGrid {
   const int* periods = nullptr;
 };
 
+// Arguments of ranktree_Dims_create and ranktree_Cart_create_weighted; `dims` is an output, too.
+struct WeightedGrid {
+  int ndims = 0;
+  const double* weights = nullptr;  // null: all equal
+  const int* periods = nullptr;
+  int* dims = nullptr;
+};
+
 // The first ranks take part, as many as the grid has vertices. One rank gathers where they are and places the grid; the
 // others wait.
 void cart_create(MPI_Comm comm, const CartGrid& grid, bool reorder, MPI_Comm* made);
+
+// One rank chooses the dimensions, too; where it cannot, they are those with the least traffic whatever the machine.
+void cart_create_weighted(MPI_Comm comm, const WeightedGrid& grid, MPI_Info info, MPI_Comm* made);
+
+// The same grid alone, for all ranks of `comm`.
+void dims_create(MPI_Comm comm, const WeightedGrid& grid, MPI_Info info);
 
 // For the bytes that the preload library has recorded between pairs of processes (mpi/reorder/traced.h) since the last
 // call on `comm` or on what it was made from; what the call itself sends does not count for the next one.

@@ -7,13 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/objective/graph_order.h"
 #include "core/pattern/affinity.h"
-#include "core/place/engine.h"
-#include "core/place/placement.h"
 #include "core/reorder/slots.h"
 #include "core/topo/tree.h"
 #include "mpi/agree.h"
@@ -72,27 +70,15 @@ void place(const Affinity& graph, const Search& search, const ReorderOptions& op
   const Slots slots = core::reorder::slots_of(chains_of(search.buffers));
   const core::topo::Tree tree = costs != nullptr ? priced(slots.tree, *costs) : slots.tree;
   const auto in_time = [&] { return search.deadline == 0 || PMPI_Wtime() < search.deadline; };
-  core::place::EngineOptions engine;
-  engine.preset = options.preset;
-  engine.seed = options.seed;
-  engine.start = slots.home;
-  engine.keep_going = in_time;
-  core::place::Placement best = slots.home;
-  const double before = evaluate(tree, graph, best).total;
-  double after = before;
-  if (in_time()) {
-    core::place::Placement found = run_engine(tree, graph, engine);
-    const double cost = evaluate(tree, graph, found).total;
-    if (in_time() && cost < before) {
-      best = std::move(found);
-      after = cost;
-    }
-  }
+  const core::objective::GraphOrder order = core::objective::order_for_graph(
+      tree, graph, slots.home,
+      {.objective = options.objective, .preset = options.preset, .seed = options.seed, .keep_going = in_time});
+  const std::vector<core::topo::Leaf>& leaf_of = order.placement.leaf_of;
   const std::int64_t late = in_time() ? 0 : 1;
-  for (std::size_t vertex = 0; vertex < best.leaf_of.size(); ++vertex) {
-    const auto process = slots.rank_at_slot[static_cast<std::size_t>(best.leaf_of[vertex])];
-    search.buffers.answers[static_cast<std::size_t>(process)] = {before, after, static_cast<std::int32_t>(vertex), 0,
-                                                                 late};
+  for (std::size_t vertex = 0; vertex < leaf_of.size(); ++vertex) {
+    const auto process = slots.rank_at_slot[static_cast<std::size_t>(leaf_of[vertex])];
+    search.buffers.answers[static_cast<std::size_t>(process)] = {order.before, order.after,
+                                                                 static_cast<std::int32_t>(vertex), 0, late};
   }
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/scale.h"
+#include "core/objective/model.h"
 #include "mpi/agree.h"
 #include "mpi/attribute.h"
 #include "mpi/check.h"
@@ -160,8 +161,9 @@ void comm_reorder(MPI_Comm comm, const TrafficGraph& graph, MPI_Info info, int* 
     edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
     if (weighted) call.largest = largest_of({graph.weights, edges.destinations.size()});
   });
-  // So that no sum of weights overflows; the same on all ranks.
-  const double scale = weighted ? core::scale_for_sums(begun.largest) : 1;
+  // So that no sum of weights overflows; the same on all ranks. Seconds are those of the weights as they are.
+  const bool scaled = weighted && begun.reorder.objective == core::objective::Objective::kBytes;
+  const double scale = scaled ? core::scale_for_sums(begun.largest) : 1;
   Order order = find_order(begun, [&] {
     OwnPart own{traffic(begun.mailbox, begun.order, edges, {graph.weights, scale}, begun.rank), {}};
     return order_of_graph(begun, own);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/objective/model.h"
 #include "core/place/engine.h"
 #include "core/split/chain.h"
 #include "core/topo/machine.h"
@@ -29,8 +30,14 @@ struct VertexEdges {
 
 enum class ReorderMode : std::uint8_t { kAuto, kCentral, kNode, kDistributed };
 
+// Whether the objective is a time, which only one rank that has the whole graph can compute.
+inline bool counts_seconds(core::objective::Objective objective) {
+  return objective == core::objective::Objective::kBottleneck || objective == core::objective::Objective::kTime;
+}
+
 struct ReorderOptions {
   ReorderMode mode = ReorderMode::kAuto;
+  core::objective::Objective objective = core::objective::Objective::kBytes;
   core::place::Preset preset = core::place::Preset::kDefault;
   std::uint64_t seed = 1;
   std::int64_t time_limit = 0;  // milliseconds; 0: none
@@ -56,9 +63,10 @@ struct OwnPart {
 // The result of one mode. `vertex` is the vertex this process shall own, that is its new rank.
 struct Reordering {
   int vertex = 0;
-  std::optional<double> before;  // hops x weight over all edges, equal on all ranks; nothing where it was not computed
-  std::optional<double> after;   // at most `before`
-  Text reason;                   // why nothing changes, empty where something does; equal on all ranks
+  // Of the objective, hops x weight over all edges or seconds, equal on all ranks; nothing where it was not computed.
+  std::optional<double> before;
+  std::optional<double> after;  // at most `before`
+  Text reason;                  // why nothing changes, empty where something does; equal on all ranks
 };
 
 // The reasons that are no failures.

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/objective/model.h"
 #include "core/place/engine.h"
 #include "mpi/reorder/modes.h"
 #include "mpi/split/options.h"
@@ -19,12 +20,18 @@
 namespace ranktree::mpi {
 namespace {
 
+using core::objective::Objective;
 using core::place::Preset;
 
 constexpr std::array<Word<ReorderMode>, 4> kModes{{{"auto", ReorderMode::kAuto},
                                                    {"central", ReorderMode::kCentral},
                                                    {"node", ReorderMode::kNode},
                                                    {"distributed", ReorderMode::kDistributed}}};
+
+constexpr std::array<Word<Objective>, 4> kObjectives{{{"bytes", Objective::kBytes},
+                                                      {"messages", Objective::kMessages},
+                                                      {"bottleneck", Objective::kBottleneck},
+                                                      {"time", Objective::kTime}}};
 
 constexpr std::array<Word<Preset>, 3> kPresets{
     {{"fast", Preset::kFast}, {"default", Preset::kDefault}, {"strong", Preset::kStrong}}};
@@ -40,12 +47,25 @@ Number whole_number(const char* key, const std::string& word) {
   return number;
 }
 
+void require_mode_for(const ReorderOptions& options, const std::string& objective) {
+  if (!counts_seconds(options.objective)) return;
+  if (options.mode == ReorderMode::kAuto || options.mode == ReorderMode::kCentral) return;
+  throw core::Error(core::Fault::kInput,
+                    "info key ranktree_objective: expected bytes or messages beside "
+                    "ranktree_reorder_mode = " +
+                        std::string(mode_name(options.mode)) + ", found '" + objective + "'");
+}
+
 }  // namespace
 
 ReorderOptions read_reorder_options(MPI_Info info) {
   ReorderOptions options;
   if (const auto word = info_value(info, "ranktree_reorder_mode")) {
     options.mode = choose("ranktree_reorder_mode", *word, kModes);
+  }
+  if (const auto word = info_value(info, "ranktree_objective")) {
+    options.objective = choose("ranktree_objective", *word, kObjectives);
+    require_mode_for(options, *word);
   }
   if (const auto word = info_value(info, "ranktree_preset")) {
     options.preset = choose("ranktree_preset", *word, kPresets);
@@ -71,6 +91,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t number) {
 
 std::uint64_t fingerprint(const ReorderOptions& options) {
   std::uint64_t hash = mix(1, static_cast<std::uint64_t>(options.mode));
+  hash = mix(hash, static_cast<std::uint64_t>(options.objective));
   hash = mix(hash, static_cast<std::uint64_t>(options.preset));
   hash = mix(hash, options.seed);
   return mix(hash, static_cast<std::uint64_t>(options.time_limit));

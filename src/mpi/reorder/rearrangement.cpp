@@ -2,12 +2,14 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
 
+#include "core/objective/model.h"
 #include "core/split/chain.h"
 #include "mpi/agree.h"
 #include "mpi/attribute.h"
@@ -26,8 +28,9 @@ namespace {
 // Above so many ranks one alone would have too much to hold and to do.
 constexpr int kMostCentral = 4096;
 
-ReorderMode mode_for(ReorderMode wanted, int size) {
-  if (wanted != ReorderMode::kAuto) return wanted;
+ReorderMode mode_for(const ReorderOptions& options, int size) {
+  if (options.mode != ReorderMode::kAuto) return options.mode;
+  if (counts_seconds(options.objective)) return ReorderMode::kCentral;
   return size <= kMostCentral ? ReorderMode::kCentral : ReorderMode::kDistributed;
 }
 
@@ -115,7 +118,7 @@ Rearrangement begin(MPI_Comm comm, const ReorderCall& call, LocalStep check_argu
   });
   begun.order.run([&] {
     begun.learnt = std::make_unique<Annotation>();
-    const bool by_root = mode_for(begun.reorder.mode, begun.size) != ReorderMode::kDistributed;
+    const bool by_root = call.at_root || mode_for(begun.reorder, begun.size) != ReorderMode::kDistributed;
     if (begun.wanted && by_root && begun.rank == kRoot) begun.buffers = RootBuffers(begun.size);
   });
   own.complement = ~own.arguments;
@@ -155,9 +158,12 @@ void keep_learnt(Rearrangement& begun) {
 }
 
 Order order_of_graph(Rearrangement& begun, OwnPart& own) {
+  if (begun.reorder.objective == core::objective::Objective::kMessages) {
+    std::fill(own.edges.weights.begin(), own.edges.weights.end(), 1.0);
+  }
   locate(begun, own.chain);
   const Search search{begun.comm, begun.mailbox, begun.order, begun.buffers, begun.deadline};
-  const ReorderMode mode = mode_for(begun.reorder.mode, begun.size);
+  const ReorderMode mode = mode_for(begun.reorder, begun.size);
   const Reordering found = reorder_by(mode, search, own, begun.reorder);
   Order order = unchanged(begun.rank, found.reason);
   order.record.before = found.before;

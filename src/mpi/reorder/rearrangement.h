@@ -39,6 +39,7 @@ struct ReorderCall {
   bool wanted = true;              // its `reorder` is not zero
   std::uint64_t arguments = 0;     // a hash of what else must be equal on all ranks
   double largest = 0;              // of this rank's weights
+  bool at_root = false;            // one rank computes the order, whatever the mode
 };
 
 // A call that all ranks have begun. What can fail on one rank alone and is needed in any case has been done.

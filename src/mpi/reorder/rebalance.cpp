@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/objective/model.h"
 #include "core/reorder/slots.h"
 #include "core/split/chain.h"
 #include "mpi/agree.h"
@@ -59,6 +60,12 @@ double number(MPI_Info info, const char* key, double otherwise) {
 
 Terms read_terms(MPI_Info info) {
   Terms terms;
+  // What moving costs is counted in hop-bytes, too.
+  if (read_reorder_options(info).objective != core::objective::Objective::kBytes) {
+    throw core::Error(core::Fault::kInput,
+                      "info key ranktree_objective: ranktree_Comm_rebalance expects bytes, found '" +
+                          info_value(info, "ranktree_objective").value_or("") + "'");
+  }
   terms.horizon = number(info, "ranktree_horizon", terms.horizon);
   terms.state_bytes = number(info, "ranktree_state_bytes", terms.state_bytes);
   return terms;

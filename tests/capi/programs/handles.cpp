@@ -49,6 +49,11 @@ void check_reordered() {
     expect(freed == 0, "nothing freed by moves");
   }
   expect(freed == 1, "a communicator freed once");
+  const std::array<double, 2> weights_of_planes{1, 100};
+  const std::array<int, 2> open{0, 0};
+  std::array<int, 2> chosen{0, 0};
+  const ranktree::Reordered grid = ranktree::Reordered::cart_weighted(MPI_COMM_WORLD, weights_of_planes, open, chosen);
+  expect(!grid.empty() && chosen == std::array<int, 2>{size, 1}, "a grid cut where little is exchanged");
   const std::vector<int> sources{rank};
   const std::vector<int> degrees{1};
   const std::vector<int> destinations{(rank + 1) % size};

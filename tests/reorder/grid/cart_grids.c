@@ -164,6 +164,7 @@ static void expect_order(const Grid* grid, MPI_Comm cart, MPI_Comm first, int re
     changed |= vertices[i] != i;
   }
   renumbered += changed;
+  use_nodes_of_environment(first);
   learn_machine(first);
   const double before = links_cost(grid, same), after = links_cost(grid, owner);
   if (!reorder && changed) fail("reordered though reorder = 0", 0);
@@ -204,6 +205,7 @@ int main(int argc, char** argv) {
   const int rounds = argc > 2 ? atoi(argv[2]) : 1;
   if (size > kMostRanks) fail("too many ranks", size);
   sched_getaffinity(0, sizeof before, &before);
+  use_nodes_of_environment(MPI_COMM_WORLD);
   for (round_number = 0; round_number < rounds; ++round_number) {
     Grid grid = random_grid(&state);
     const int reorder = draw(&state, 5) > 0;

@@ -58,6 +58,23 @@ static void count_hops(void) {
   for (int level = kNameCount; level-- > 0;) level_hops[level] = level_hops[level + 1] + 2 * branches[level];
 }
 
+void use_nodes_of_environment(MPI_Comm comm) {
+  const char* nodes = getenv("SPLIT_NODES");
+  int rank;
+  MPI_Info info;
+  MPI_Comm part;
+  if (nodes == NULL) return;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const char name[2] = {nodes[rank], 0};
+  setenv("RANKTREE_NODE_ID", name, 1);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "ranktree_node_id", "env");
+  MPI_Info_set(info, "ranktree_network", "none");
+  if (ranktree_Comm_hsplit(comm, 0, info, &part) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
+  MPI_Info_free(&info);
+}
+
 void learn_machine(MPI_Comm comm) {
   MPI_Comm_size(comm, &place_count);
   for (int rank = 0; rank < place_count; ++rank) {

@@ -31,6 +31,10 @@ void make_graph(Graph* graph, int ranks, int kind, unsigned long long seed);
 /* A number below `bound` from a state that moves on. */
 int draw(unsigned long long* state, int bound);
 
+/* Collective, a split of comm: the environment variable SPLIT_NODES, "aab", names the node of each rank of
+ * MPI_COMM_WORLD; where it is not set, nothing. Later calls on comm know these nodes. */
+void use_nodes_of_environment(MPI_Comm comm);
+
 /* Collective: where all ranks of comm are. */
 void learn_machine(MPI_Comm comm);
 

@@ -16,6 +16,7 @@ program fortran_reorder
   call check_adjacent()
   call check_graph()
   call check_grid()
+  call check_chosen_grid()
   call check_order()
   call check_rebalance()
   if (rank == 0) print '(a)', 'ok'
@@ -133,6 +134,31 @@ contains
     call expect(all(coordinates == [place / 2, modulo(place, 2)]), 'ranks in row order')
     call MPI_Comm_free(grid, code)
   end subroutine check_grid
+
+  ! Little is exchanged through the planes of the first dimension: only it is cut, unless one is given.
+  subroutine check_chosen_grid()
+    COMM :: grid
+    integer :: place, error, class, chosen(2), dims(2), coordinates(2)
+    logical :: periods(2)
+    chosen = 0
+    call ranktree_Dims_create(MPI_COMM_WORLD, 2, [1.0_real64, 100.0_real64], [.false., .true.], MPI_INFO_NULL, chosen)
+    call expect(all(chosen == [4, 1]), 'cut where little is exchanged')
+    chosen = [0, 2]
+    call ranktree_Cart_create_weighted(MPI_COMM_WORLD, 2, [1.0_real64, 100.0_real64], [.false., .true.], MPI_INFO_NULL, &
+      chosen, grid, error)
+    call expect(error == MPI_SUCCESS .and. all(chosen == [2, 2]), 'the dimension given')
+    call MPI_Comm_rank(grid, place, code)
+    call MPI_Cart_get(grid, 2, dims, periods, coordinates, code)
+    call expect(all(dims == 2) .and. all(periods .eqv. [.false., .true.]), 'the chosen grid')
+    call MPI_Comm_free(grid, code)
+    call MPI_Comm_dup(MPI_COMM_WORLD, grid, code)
+    call MPI_Comm_set_errhandler(grid, MPI_ERRORS_RETURN, code)
+    chosen = [3, 0]
+    call ranktree_Dims_create(grid, 2, [1.0_real64, 1.0_real64], [.false., .true.], MPI_INFO_NULL, chosen, error)
+    call MPI_Error_class(error, class, code)
+    call expect(class == MPI_ERR_DIMS .and. all(chosen == [3, 0]), 'no divisor of 4, outputs untouched')
+    call MPI_Comm_free(grid, code)
+  end subroutine check_chosen_grid
 
   subroutine check_order()
     COMM :: ordered

@@ -81,6 +81,14 @@ def check_grid() -> None:
     expect((small is None) == (WORLD.rank > 1), "nothing beyond the grid")
     if small is not None:
         small.Free()
+    expect(machine.Compute_dims(WORLD, 2, [1, 100], [False, True]) == [4, 1], "cut where little is exchanged")
+    chosen = machine.Create_cart_weighted(WORLD, [0, 2], [1, 100], [False, True])
+    expect(chosen.Get_topo()[:2] == ([2, 2], [False, True]), "the dimension given")
+    chosen.Free()
+    equal = machine.Create_cart_weighted(WORLD, 3)
+    expect(sorted(equal.dims) == [1, 2, 2], "as little traffic as there can be")
+    equal.Free()
+    expect_error(MPI.ERR_DIMS, "dims", machine.Compute_dims, WORLD, [3, 0])
 
 
 def check_order() -> None:
@@ -111,6 +119,8 @@ def check_lengths() -> None:
     expect_refusal("destweights", machine.Create_dist_graph_adjacent, [0], [0], [1], [1, 1])
     expect_refusal("edges", machine.Create_graph, [1, 2], [1])
     expect_refusal("periods", machine.Create_cart, [1, 1], [True])
+    expect_refusal("periods", machine.Compute_dims, 2, None, [True])
+    expect_refusal("weights", machine.Create_cart_weighted, [0, 0], [1])
 
 
 def main() -> None:

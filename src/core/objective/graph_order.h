@@ -1,0 +1,38 @@
+// An order of ranks that are already somewhere, by any objective, for a graph whose weights are all that is known.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/objective/model.h"
+#include "core/pattern/affinity.h"
+#include "core/place/engine.h"
+#include "core/place/placement.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::objective {
+
+struct GraphOptions {
+  Objective objective = Objective::kBytes;
+  place::Preset preset = place::Preset::kDefault;
+  std::uint64_t seed = 1;
+  std::function<bool()> keep_going;               // as EngineOptions::keep_going; may be empty
+  std::vector<place::Placement> candidates = {};  // compete with what is found
+};
+
+struct GraphOrder {
+  place::Placement placement;
+  // Hops x weight for kBytes, hops x edges for kMessages, else seconds of the model.
+  double before = 0;  // of `home`
+  double after = 0;   // at most `before`
+};
+
+// One rank a leaf. kBytes places the weights as they are, kMessages counts each pair once. For kBottleneck and kTime a
+// weight is a number of bytes, half of it in each direction, in one message each; the levels of the tree take the time
+// that they have in the machine, or usual ones (simulate::level_costs()). `home` where nothing is better. Throws what
+// Platform throws, where the tree has a network but no nodes.
+GraphOrder order_for_graph(const topo::Tree& tree, const pattern::Affinity& graph, const place::Placement& home,
+                           const GraphOptions& options);
+
+}  // namespace ranktree::core::objective

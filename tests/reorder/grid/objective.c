@@ -1,0 +1,142 @@
+/* The info key ranktree_objective: it changes the order of some graphs, what it names falls, and bad values are
+ * refused. Usage: objective SEED ROUNDS. Prints for each objective in how many graphs the order by bytes was improved.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranktree/mpi.h"
+#include "reorder_model.h"
+
+enum { kObjectives = 3 };
+static const char* const objectives[kObjectives] = {"messages", "bottleneck", "time"};
+
+static int rank, size, round_number;
+
+/* Of all pairs, the same on all ranks; entries below the diagonal. */
+static double weights[kMostRanks][kMostRanks];
+
+static void fail(const char* text, double found) {
+  fprintf(stderr, "rank %d, round %d: %s, found %.17g\n", rank, round_number, text, found);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static MPI_Info keys(const char* objective, const char* mode) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "ranktree_objective", objective);
+  MPI_Info_set(info, "ranktree_reorder_mode", mode);
+  if (getenv("SPLIT_NODES") == NULL) return info;
+  MPI_Info_set(info, "ranktree_node_id", "env");
+  MPI_Info_set(info, "ranktree_network", "none");
+  return info;
+}
+
+static double number_of(MPI_Comm comm, const char* key) {
+  char text[MPI_MAX_INFO_VAL];
+  int found = 0;
+  MPI_Info info;
+  ranktree_Comm_get_info(comm, &info);
+  MPI_Info_get(info, key, MPI_MAX_INFO_VAL - 1, text, &found);
+  MPI_Info_free(&info);
+  if (!found) fail(key, 0);
+  return atof(text);
+}
+
+static int is_unchanged(MPI_Comm comm) {
+  char text[MPI_MAX_INFO_VAL] = "";
+  int found = 0;
+  MPI_Info info;
+  ranktree_Comm_get_info(comm, &info);
+  MPI_Info_get(info, "ranktree_reorder", MPI_MAX_INFO_VAL - 1, text, &found);
+  MPI_Info_free(&info);
+  return strcmp(text, "identity") == 0;
+}
+
+/* Vertex v of the graph is rank v of comm: each rank declares its edges to lower ones. */
+static MPI_Comm reordered(MPI_Comm comm, const char* objective) {
+  int mine, newrank, degree = 0, to[kMostRanks];
+  double amounts[kMostRanks];
+  MPI_Comm made;
+  MPI_Comm_rank(comm, &mine);
+  for (int i = 0; i < mine; ++i) {
+    if (weights[mine][i] > 0) to[degree] = i, amounts[degree++] = weights[mine][i];
+  }
+  MPI_Info info = keys(objective, "auto");
+  if (ranktree_Comm_reorder(comm, 1, &mine, &degree, to, amounts, info, &newrank, &made) != MPI_SUCCESS) {
+    fail("a call failed", 0);
+  }
+  MPI_Info_free(&info);
+  return made;
+}
+
+/* Hops of all edges, each once, or times its weight. */
+static double model(MPI_Comm comm, int weighted) {
+  int owner[kMostRanks];
+  double cost = 0;
+  MPI_Allgather(&rank, 1, MPI_INT, owner, 1, MPI_INT, comm);
+  for (int i = 0; i < size; ++i) {
+    for (int j = 0; j < i; ++j) {
+      if (weights[i][j] > 0) cost += hops(owner[i], owner[j]) * (weighted ? weights[i][j] : 1);
+    }
+  }
+  return cost;
+}
+
+static void one_round(unsigned long long* state, int* improved) {
+  for (int i = 0; i < size; ++i) {
+    for (int j = 0; j < i; ++j) weights[i][j] = draw(state, 2) == 0 ? 0 : 1 + draw(state, 100000);
+  }
+  MPI_Comm by_bytes = reordered(MPI_COMM_WORLD, "bytes");
+  if (number_of(by_bytes, "ranktree_reorder_after") != model(by_bytes, 1)) fail("not the model's bytes", 0);
+  for (int k = 0; k < kObjectives; ++k) {
+    MPI_Comm made = reordered(by_bytes, objectives[k]);
+    const double before = number_of(made, "ranktree_reorder_before"), after = number_of(made, "ranktree_reorder_after");
+    if (is_unchanged(made) ? after != before : !(after < before)) fail(objectives[k], after - before);
+    improved[k] += !is_unchanged(made);
+    if (k == 0 && (before != model(by_bytes, 0) || after != model(made, 0))) fail("not the model's messages", after);
+    MPI_Comm_free(&made);
+  }
+  MPI_Comm_free(&by_bytes);
+}
+
+/* -- values that are refused -- */
+
+static void expect_refusal(const char* objective, const char* mode, int rebalance, const char* text) {
+  int newrank, found, length, none = 0;
+  char reason[1024];
+  MPI_Comm comm, made = MPI_COMM_SELF;
+  MPI_Info info = keys(objective, mode);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const int code = rebalance ? ranktree_Comm_rebalance(comm, info, NULL, &made)
+                             : ranktree_Comm_reorder(comm, 0, &none, &none, &none, NULL, info, &newrank, &made);
+  MPI_Error_class(code, &found);
+  if (found != MPI_ERR_ARG || made != MPI_COMM_SELF) fail("not refused", found);
+  ranktree_Comm_get_message(comm, reason, sizeof reason, &length);
+  if (strstr(reason, text) == NULL) fail(reason, 0);
+  MPI_Comm_free(&comm);
+  MPI_Info_free(&info);
+}
+
+int main(int argc, char** argv) {
+  int improved[kObjectives] = {0};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  unsigned long long state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+  const int rounds = argc > 2 ? atoi(argv[2]) : 1;
+  use_nodes_of_environment(MPI_COMM_WORLD);
+  learn_machine(MPI_COMM_WORLD);
+  for (round_number = 0; round_number < rounds; ++round_number) one_round(&state, improved);
+  expect_refusal("speed", "auto", 0, "expected one of bytes, messages, bottleneck, time, found 'speed'");
+  expect_refusal("time", "distributed", 0, "expected bytes or messages beside ranktree_reorder_mode = distributed");
+  expect_refusal("bottleneck", "node", 0, "expected bytes or messages beside ranktree_reorder_mode = node");
+  expect_refusal("time", "auto", 1, "ranktree_Comm_rebalance expects bytes, found 'time'");
+  if (rank == 0) {
+    for (int k = 0; k < kObjectives; ++k) printf("%s %d, ", objectives[k], improved[k]);
+    printf("refusals agree\n");
+  }
+  MPI_Finalize();
+  return 0;
+}
