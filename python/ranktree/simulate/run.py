@@ -43,11 +43,10 @@ class Settings:
         """SMPI's options: exact latencies and bandwidths, shared evenly, nothing measured unless requested."""
         cost = f"0:{self.overhead!r}:0"
         values = {
-            "network/model": os.environ.get("NM", "CM02"),
+            "network/model": "CM02",
             "network/crosstraffic": "no",
             "network/TCP-gamma": "0",
-            "surf/precision": os.environ.get("SP", "1e-9"),
-            **dict(x.split("=") for x in os.environ.get("XX", "").split() if x),
+            "surf/precision": "1e-9",
             "smpi/simulate-computation": "yes" if self.measure else "no",
             "smpi/privatization": "no" if self.share_globals else "dlopen",
             "smpi/coll-selector": self.selector,
