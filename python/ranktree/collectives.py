@@ -43,10 +43,16 @@ def wrong_setting(text: str) -> str | None:
         named = ENTRY.match(entry)
         if named and named[1] not in NAMES:
             return f"--collectives: '{entry}': expected one of {', '.join(NAMES)}, found '{named[1]}'"
-        variant = (named[2] if named else entry).partition(":")[0]
+        variant = variant_of(entry)
         if variant not in VARIANTS:
             return f"--collectives: '{entry}': expected one of {', '.join(VARIANTS)}, found '{variant}'"
     return None
+
+
+def variant_of(entry: str) -> str:
+    """`shared` of `bcast=shared:binomial` and of `shared:binomial`."""
+    named = ENTRY.match(entry)
+    return (named[2] if named else entry).partition(":")[0]
 
 
 def entries(text: str) -> list[str]:

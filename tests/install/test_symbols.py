@@ -62,6 +62,17 @@ def test_the_library_of_simulated_ranks(build_folder: Path) -> None:
     assert exported(library) == listed("ranktree_mpi")
 
 
+@pytest.mark.parametrize("kind", ["preload", "collect"])
+def test_a_preload_library_of_simulated_ranks_exports_wrappers_alone(build_folder: Path, kind: str) -> None:
+    """As those of the other MPIs."""
+    library = build_folder / f"lib/libranktree_{kind}_smpi.so"
+    if not library.exists():
+        pytest.skip("built without SimGrid")
+    found = exported(library)
+    assert len(found) > 10
+    assert not [name for name in found if not WRAPPERS.fullmatch(name)]
+
+
 @pytest.mark.parametrize(("name", "entry"), [("platform", "load_platform"), ("replay", "main")])
 def test_what_simgrid_loads_exports_its_entry_alone(name: str, entry: str, build_folder: Path) -> None:
     """A machine for smpirun, and a program for simulations."""

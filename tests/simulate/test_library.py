@@ -57,10 +57,11 @@ def test_collectives_by_rules(ranktree: Callable, simulated_program: Callable, l
     assert len(lines_of(result.stdout)) == 11
 
 
+@pytest.mark.parametrize("served", [None, "messages:binomial"])
 def test_two_worlds_in_a_process_know_nothing_of_each_other(
-    ranktree: Callable, build_folder: Path, library: tuple, tmp_path: Path
+    ranktree: Callable, build_folder: Path, library: tuple, tmp_path: Path, served: str | None
 ) -> None:
-    """Two simulated worlds on different machines, together, give the lines that each gives alone."""
+    """Two simulated worlds on different machines, together, give the lines and decisions that each gives alone."""
     program = tmp_path / "worlds"
     words = ["c++", "-std=c++17", "-isystem", "/usr/include/smpi", PROGRAMS / "worlds.cpp", "-o", program]
     subprocess.run([*map(str, words), *map(str, library), "-lsimgrid"], check=True, timeout=120)
@@ -70,12 +71,21 @@ def test_two_worlds_in_a_process_know_nothing_of_each_other(
         worlds.append(f"{name}:{tmp_path / name}.json:{ranks}")
 
     def lines(*which: str) -> list[str]:
+        log = tmp_path / "log"
+        log.write_bytes(b"")
+        environment = dict(os.environ)
+        if served is not None:
+            preload = build_folder / "lib/libranktree_collect_smpi.so"
+            environment |= {"LD_PRELOAD": str(preload), "RANKTREE_COLL": served, "RANKTREE_COLL_LOG": str(log)}
         options = ["--cfg=smpi/simulate-computation:no", "--log=root.thres:warning"]
         result = subprocess.run(
-            [str(program), *which, *options], capture_output=True, text=True, timeout=120, check=True
+            [str(program), *which, *options], capture_output=True, text=True, timeout=120, check=True, env=environment
         )
-        return sorted(result.stdout.splitlines())
+        decided = [line for line in log.read_text(encoding="utf-8").splitlines() if "spent:" not in line]
+        return sorted(result.stdout.splitlines() + decided)
 
     alone = [lines(world) for world in worlds]
-    assert [len(each) for each in alone] == [7, 6]
+    assert [len([line for line in each if "ranktree:" not in line]) for each in alone] == [7, 6]
+    served_counts = [sum("bcast" in line or "broadcast" in line for line in each) for each in alone]
+    assert served is None or min(served_counts) > 0
     assert lines(*worlds) == sorted(alone[0] + alone[1])

@@ -17,6 +17,7 @@ from ranktree.simulate.machine import SimulatedMachine, leaves_in_order, leaves_
 from ranktree.simulate.replay import ROUNDS, load_expanded, replay, rounds_of
 from ranktree.simulate.report import level_table, lines
 from ranktree.simulate.run import SELECTORS, USUAL_OVERHEAD, Result, Settings, simulate
+from ranktree.simulate.served import wrong_setting
 from ranktree.simulate.tools import compiler
 
 INTERSPERSED = False
@@ -72,6 +73,17 @@ def replayed(
     return replay(machine, placed, pattern, sent, settings, folder)
 
 
+def wrong_collectives(text: str | None, replays: bool) -> str | None:
+    """What is wrong with --collectives; None where nothing is."""
+    if text is None:
+        return None
+    if replays:
+        return None if text in COLLECTIVE_MODELS else f"of a pattern: expected {', '.join(COLLECTIVE_MODELS)}"
+    if text in SELECTORS:
+        return f"expected what `ranktree run --collectives` takes; --selector {text} is for SMPI's own algorithms"
+    return wrong_setting(text)
+
+
 def print_text(report: dict[str, Any], share_buffers: bool) -> None:
     """The table and the lines below it."""
     Console(width=100).print(level_table(report))
@@ -98,7 +110,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     order: Annotated[str, Option(help="without a plan: packed or round-robin (over the nodes)")] = "packed",
     unit: Annotated[str, Option(help="one rank a core or a pu")] = "core",
     overhead: Annotated[float, Option(min=0, help="seconds of a rank for each send and receive")] = USUAL_OVERHEAD,
-    collectives: Annotated[str, Option(help="of a pattern, as `ranktree map` has it")] = "model",
+    collectives: Annotated[
+        str | None,
+        Option(help="of a program: served as by `ranktree run`, by messages; of a pattern: as `ranktree map` has it"),
+    ] = None,
     rounds: Annotated[int, Option(min=1, help="of a replay: at most so many messages a pair")] = ROUNDS,
     selector: Annotated[str, Option(help=f"collectives as in {', '.join(SELECTORS)}")] = "ompi",
     algorithm: Annotated[
@@ -127,14 +142,15 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         compile_program(words or [])
     if bool(words) == (replay_file is not None):
         raise BadParameter("expected -- and a program, compiled by `ranktree simulate --compile`; or --replay")
-    if collectives not in COLLECTIVE_MODELS:
-        raise BadParameter(f"expected {', '.join(COLLECTIVE_MODELS)}", param_hint="--collectives")
+    if wrong := wrong_collectives(collectives, replay_file is not None):
+        raise BadParameter(wrong, param_hint="--collectives")
     if selector not in SELECTORS:
         raise BadParameter(f"expected {', '.join(SELECTORS)}, found '{selector}'", param_hint="--selector")
     if wrong := next((each for each in algorithm or [] if each.count(":") != 1), None):
         raise BadParameter(f"expected COLLECTIVE:NAME, found '{wrong}'", param_hint="--algorithm")
     settings = Settings(
         overhead=overhead,
+        collectives=collectives if replay_file is None else None,
         algorithms=tuple(algorithm or []),
         selector=selector,
         measure=measure,
@@ -148,7 +164,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         simulated = simulated_machine(machine, network, unit, Path(folder))
         where = Ranks(ranks, plan, order)
         if replay_file is not None:
-            found = replayed(replay_file, collectives, rounds, simulated, where, settings, Path(folder))
+            found = replayed(replay_file, collectives or "model", rounds, simulated, where, settings, Path(folder))
         else:
             found = simulate(simulated, where.on(simulated), words or [], settings)
     if json:

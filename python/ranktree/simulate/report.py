@@ -6,7 +6,7 @@ from typing import Any
 from rich.table import Table
 
 from ranktree.model import seconds_text
-from ranktree.simulate import memory
+from ranktree.simulate import memory, served
 
 
 def level_table(report: dict[str, Any]) -> Table:
@@ -46,6 +46,8 @@ def lines(report: dict[str, Any]) -> Iterator[str]:
             f"Most loaded link: {link['name']}, {memory.text(link['bytes'])} at "
             f"{rate(link['bandwidth_bytes_per_s'])}, busy {share:.0%} of the time"
         )
+    if "collectives" in report:
+        yield from served.lines(report["collectives"])
     sent = report.get("replay")
     if sent is not None:
         yield f"Replay: {sent['rounds']} rounds of at most a message a pair, each for {sent['weight']:g} messages"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ranktree.simulate import memory
+from ranktree.simulate import memory, served
 from ranktree.simulate.machine import UNITS, SimulatedMachine
 from ranktree.simulate.tools import find_tools
 
@@ -37,6 +37,7 @@ class Settings:
     time_limit: float | None = None  # seconds of this machine
     preload: tuple[Path, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
+    collectives: str | None = None  # which calls are served by Ranktree, as `ranktree run --collectives` takes it
     algorithms: tuple[str, ...] = ()  # "allreduce:rdb": SMPI's algorithm of a collective, whatever the selector
 
     def options(self) -> list[str]:
@@ -84,7 +85,7 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
     memory.require_memory(needed, ranks)
     with tempfile.TemporaryDirectory(prefix="ranktree-simulate-") as name:
         folder = Path(name)
-        hosts, report = folder / "hosts", folder / "report.json"
+        hosts, report, log = folder / "hosts", folder / "report.json", folder / "collectives"
         hosts.write_text("".join(f"leaf{leaf}\n" for leaf in leaves), encoding="ascii")
         environment = {
             **os.environ,
@@ -96,9 +97,13 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
             "RANKTREE_SIMULATE_PROGRESS": str(max(ranks // 10, 1)) if settings.progress else "0",
             "SMPI_GLOBAL_SIZE": str(ranks),
         }
-        if settings.preload:
+        libraries = settings.preload
+        if settings.collectives is not None:
+            environment |= served.variables(settings.collectives, log)
+            libraries = (*libraries, served.library())
+        if libraries:
             before = environment.get("LD_PRELOAD", "")
-            environment["LD_PRELOAD"] = ":".join([*filter(None, [before]), *map(str, settings.preload)])
+            environment["LD_PRELOAD"] = ":".join([*filter(None, [before]), *map(str, libraries)])
         words = [str(tools.starter), str(program.resolve()), *settings.options()]
         words += [f"--cfg=smpi/np:{ranks}", f"--cfg=smpi/hostfile:{hosts}", f"--cfg=smpi/tmpdir:{folder}"]
         begin = time.monotonic()
@@ -109,6 +114,8 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
         if found["aborted_ranks"]:
             ended = f"{found['aborted_ranks']:,} of {ranks:,} ranks"
             raise ValueError(f"{program}: {ended} were ended by MPI_Abort or by a deadlock; nothing is reported")
+        if settings.collectives is not None:
+            found["collectives"] = served.decided(settings.collectives, log)
         found["host_s"] = time.monotonic() - begin
         found["host_bytes"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
         found["estimated_bytes"] = needed

@@ -10,10 +10,13 @@
 
 #include "mpi/collect/environment.h"
 #include "mpi/collect/thread_state.h"
+#include "mpi/simulated.h"
 #include "preload/collect/serve.h"
 #include "preload/settings.h"
 
 namespace ranktree::preload {
+
+using mpi::kRanksShareProcess;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): as in the header
 constinit std::atomic<ProgressThread*> progress_thread{nullptr};
@@ -59,6 +62,7 @@ const char* obstacle(int provided) noexcept {
 }  // namespace
 
 bool requests_threads() noexcept {
+  if constexpr (kRanksShareProcess) return false;
   const mpi::collect::Environment& own = environment();
   return own.wants_thread() && !own.traces && !own.collectives.empty() && own.collectives != "native";
 }
@@ -66,10 +70,10 @@ bool requests_threads() noexcept {
 bool wants_nonblocking() noexcept {
   const std::string& wanted = environment().nonblocking;
   if (wanted.empty() || wanted == "native") return false;
-  if (environment().wants_thread()) return true;
+  if (environment().wants_thread() && !kRanksShareProcess) return true;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) warn("expected thread or native");
+  if (rank == 0) warn(environment().wants_thread() ? "a simulated rank has one thread" : "expected thread or native");
   return false;
 }
 

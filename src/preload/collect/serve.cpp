@@ -11,6 +11,7 @@
 #include "mpi/collect/operation.h"
 #include "mpi/collect/preload_abi.h"
 #include "mpi/collect/thread_state.h"
+#include "mpi/simulated.h"
 #include "preload/calls_library.h"
 #include "preload/collect/nonblocking.h"
 #include "preload/settings.h"
@@ -60,8 +61,9 @@ const PreloadFunctions* load_or_warn() noexcept {
   return nullptr;
 }
 
-// On all ranks or on none.
+// On all ranks or on none. Simulated ranks share one process, which can or cannot.
 bool all_can() noexcept {
+  if (mpi::kRanksShareProcess) return functions() != nullptr;
   int able = functions() != nullptr ? 1 : 0;
   return PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS && able != 0;
 }
@@ -83,7 +85,8 @@ void decide(int provided) noexcept {
   const bool same_bits = wants && environment().reproducible;
   const bool tunes = environment().collectives == "auto";
   std::array<int, 4> wanted{wants ? 1 : 0, same_bits ? 1 : 0, wants && wants_nonblocking() ? 1 : 0, tunes ? 1 : 0};
-  if (PMPI_Bcast(wanted.data(), 4, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  const bool knows = mpi::kRanksShareProcess;  // what rank 0 has in its environment
+  if (!knows && PMPI_Bcast(wanted.data(), 4, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
   if (wanted[0] == 0 || !all_can()) return;
   const std::uint32_t usual = wanted[3] != 0 ? mpi::collect::kWhenAffordable : kFirstServedCall;
   first_served_call.store(wanted[1] != 0 ? 1 : usual, std::memory_order_relaxed);

@@ -15,6 +15,7 @@
 #include "mpi/collect/operation.h"
 #include "mpi/collect/preload_abi.h"
 #include "mpi/collect/thread_state.h"
+#include "mpi/simulated.h"
 #include "preload/next.h"
 
 namespace ranktree::preload {
@@ -52,8 +53,9 @@ void decide(int provided) noexcept;
 // calls are.
 CallTable* find_table(const PreloadFunctions& functions, const Operation& operation, ThreadState& thread) noexcept;
 
-// The thread's state, which libranktree_mpi has.
+// The thread's state, which libranktree_mpi has. Simulated ranks share threads: theirs is looked up at each call.
 inline ThreadState& state_of_thread(const PreloadFunctions& functions) noexcept {
+  if constexpr (mpi::kRanksShareProcess) return *functions.thread_state();
   if (state_here == nullptr) [[unlikely]]
     state_here = functions.thread_state();
   return *state_here;

@@ -1,7 +1,7 @@
 // Simulated worlds of different machines in one process, each an application of SMPI: worlds NAME:MACHINE:LEAVES ...
 //
 // MACHINE is a machine file whose cores are the leaves, LEAVES the number of ranks, on its first leaves. Every rank
-// prints the line of library.h after its world's name.
+// prints the line of library.h after its world's name, and checks the collectives of served.h.
 #include <smpi/smpi.h>
 #include <simgrid/s4u.hpp>
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "library.h"
+#include "served.h"
 
 namespace s4u = simgrid::s4u;
 
@@ -54,6 +55,7 @@ void run_rank(const std::string& name) {
   MPI_Comm world = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &world);
   library_rank(world, line, 4);
+  served_rounds(world, 4, 8);
   MPI_Comm_free(&world);
   std::printf("%s %s\n", name.c_str(), line);
   MPI_Finalize();

@@ -1,0 +1,107 @@
+"""`ranktree simulate --collectives`: unmodified programs whose collectives Ranktree serves, by messages."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).resolve().parent / "programs" / "served.c"
+# Settings, and what each must serve.
+CALLS = {
+    "messages:binomial": {"broadcast", "reduce", "allreduce", "allgather", "barrier"},
+    "messages:flat:form=leaders": {"broadcast", "reduce", "allgather"},
+    "messages:binomial:form=lanes": {"broadcast", "allreduce"},
+}
+FIRST_SERVED = 5  # by rules: a communicator's earlier calls are SMPI's
+
+
+def report(ranktree: Callable, program: Path, machine: str, ranks: int, *words: object) -> dict:
+    """The report of a simulation, with options before and the program's arguments behind `--`."""
+    at = words.index("--")
+    options, arguments = words[:at], words[at + 1 :]
+    result = ranktree("simulate", "--machine", machine, "--np", ranks, "--json", *options, "--", program, *arguments)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("machine", "ranks"), [("node:3 core:4", 11), ("switch:2 node:3 core:2", 7), ("node:5 core:3", 13)]
+)
+@pytest.mark.parametrize("setting", CALLS)
+def test_results_are_right_and_decisions_are_reported(
+    ranktree: Callable, simulated_program: Callable, machine: str, ranks: int, setting: str
+) -> None:
+    """The program checks every result; the halves of odd numbers of ranks differ in size."""
+    found = report(
+        ranktree, simulated_program(PROGRAM), machine, ranks, "--collectives", setting, "--", 33, FIRST_SERVED + 3
+    )["collectives"]
+    assert found["setting"] == setting
+    communicators = {each["communicator"].partition(" ")[0] for each in found["decisions"]}
+    assert communicators == {str(ranks), str((ranks + 1) // 2), str(ranks // 2)}
+    world = [each for each in found["decisions"] if each["communicator"].startswith(f"{ranks} ")]
+    calls = {each["call"].partition(" ")[0] for each in world}
+    served = {each["call"].partition(" ")[0] for each in world if each["reason"] == "by rule"}
+    assert calls >= served >= CALLS[setting]
+    assert all(each["variant"].startswith("messages:") for each in world if each["reason"] == "by rule")
+    assert len(found["calls"]) == 3
+
+
+def test_auto_decides_by_simulated_times(ranktree: Callable, simulated_program: Callable) -> None:
+    """Trials read the simulated clock: their choice is the same every time."""
+    words = ["--overhead", 5e-6, "--collectives", "auto", "--", 33, 700]
+    first, second = (report(ranktree, simulated_program(PROGRAM), "node:3 core:2", 5, *words) for _ in range(2))
+    assert first["collectives"] == second["collectives"]
+    assert first["simulated_s"] == second["simulated_s"]
+    decided = first["collectives"]["decisions"]
+    assert any(each["variant"].startswith("messages:") for each in decided)
+    assert all("native" in each["reason"] and " us" in each["reason"] for each in decided)
+
+
+def test_a_broadcast_by_levels_sends_its_bytes_to_each_node_once(
+    ranktree: Callable, simulated_program: Callable
+) -> None:
+    nodes, cores, rounds, count = 4, 4, 10, 4000
+
+    def across(setting: str, calls: int) -> float:
+        words = ["--order", "round-robin", "--collectives", setting, "--", count, calls, "broadcasts"]
+        machine = f"node:{nodes} core:{cores}"
+        levels = report(ranktree, simulated_program(PROGRAM), machine, nodes * cores - 1, *words)["levels"]
+        return next(level["bytes"] for level in levels if level["level"] == "Cluster")
+
+    def of_a_call(setting: str) -> float:
+        return (across(setting, 2 * rounds) - across(setting, rounds)) / rounds
+
+    least = (nodes - 1) * count * 8
+    served = of_a_call("bcast=messages:binomial:form=leaders")
+    assert least <= served <= 1.02 * least
+    assert of_a_call("native") > 2 * least
+
+
+@pytest.mark.parametrize(
+    ("setting", "text"),
+    [
+        ("shared:flat", "simulated ranks have no shared variants"),
+        ("bcast=messages:ring;reduce=shared:binomial", "'reduce=shared:binomial'"),
+        ("ompi", "--selector ompi is for SMPI's own algorithms"),
+        ("missing.rules", "missing.rules: no such file"),
+        ("bcast=odd", "found 'odd'"),
+    ],
+)
+def test_refusals(ranktree: Callable, simgrid: None, setting: str, text: str) -> None:
+    result = ranktree("simulate", "--machine", "core:2", "--np", 2, "--collectives", setting, "--", "./missing")
+    assert result.returncode == 2
+    assert text in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_text_reports_decisions_and_nonblocking_calls_stay_native(
+    ranktree: Callable, simulated_program: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKTREE_COLL_NONBLOCKING", "thread")
+    program = simulated_program(PROGRAM)
+    words = ["simulate", "--machine", "node:3 core:4", "--np", 11, "--collectives", "messages:binomial"]
+    result = ranktree(*words, "--", program, 5, FIRST_SERVED + 3)
+    assert result.returncode == 0, result.stderr
+    assert "Collectives (messages:binomial):" in result.stdout
+    assert "11 ranks on 3 nodes: broadcast 32-64: messages:binomial:form=leaders | by rule" in result.stdout
+    assert "a simulated rank has one thread; nonblocking collectives stay native" in result.stdout
