@@ -124,7 +124,12 @@ MeasuredParameters read_parameters(std::string_view bytes, const std::string& or
 std::string source_text(const core::predict::Modelled& machine, const std::string& path,
                         const MeasuredParameters& measured) {
   using core::predict::LinkSource;
-  if (machine.source == LinkSource::kMachine) return "the machine's latency and bandwidth";
+  if (machine.source == LinkSource::kMachine) {
+    std::string text = "the machine's latency and bandwidth";
+    for (std::size_t i = 0; i < machine.usual.size(); ++i)
+      text += (i > 0 ? ", " : "; usual ones on ") + machine.usual[i];
+    return text;
+  }
   if (machine.source == LinkSource::kUsual) return "usual ones, nothing was measured";
   std::string text = path;
   if (measured.ranks > 1) {

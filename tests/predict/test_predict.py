@@ -169,6 +169,29 @@ def test_the_table_shows_where_links_were_measured(ranktree: Run, tmp_path: Path
     assert "costs of links: usual ones, nothing was measured\n" in ranktree(*words).stdout
 
 
+def test_costs_of_a_machine_file_count_on_the_levels_that_have_them(ranktree: Run, tmp_path: Path) -> None:
+    """hier-bcast-2014 §3: log2 p (a + m b) for a binomial tree. One rank a node, then all ranks on one."""
+    path = tmp_path / "machine.json"
+    shapes, network = {"wide": "core:4"}, {"hosts": [{"names": "n[0-7]", "shape": "wide"}]}
+    document = MACHINE | {"shapes": shapes, "network": network}
+    words = ("predict", "bcast", "--np", 8, "--machine", path, "--sizes", "64K", "--by-node", "--json")
+    for latency, per_byte in ((LATENCY, PER_BYTE), (7 * LATENCY, 5 * PER_BYTE)):
+        costs = {"Cluster": {"latency_s": latency, "bandwidth_bytes_per_s": 1 / per_byte}}
+        path.write_text(json.dumps(document | {"costs": costs}))
+        result = ranktree(*words)
+        seconds = 3 * (latency + 65536 * per_byte)
+        assert rows_of(result)[0]["base"]["binomial"]["seconds"] == pytest.approx(seconds)
+        assert json.loads(result.stdout)["links"] == "the machine's latency and bandwidth; usual ones on core"
+    path.write_text(json.dumps(document | {"costs": {}}))
+    usual = json.loads(ranktree(*words).stdout)
+    path.write_text(json.dumps(document | {"costs": {"Cluster": {"latency_s": 1.0}}}))
+    late = json.loads(ranktree(*words).stdout)
+    assert late["levels"][0]["latency"] == 1.0
+    assert late["levels"][0]["per_byte"] == usual["levels"][0]["per_byte"]
+    assert late["levels"][1] == usual["levels"][1]
+    assert late["links"] == "the machine's latency and bandwidth; usual ones on node, core"
+
+
 @pytest.mark.parametrize("name", ["plot.svg", "plot.html"])
 def test_a_picture_is_written(ranktree: Run, machine: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / name

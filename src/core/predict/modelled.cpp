@@ -85,15 +85,30 @@ std::vector<std::string> names_of(const Tree& tree) {
   return names;
 }
 
-// The machine's own links; nothing where it lacks latency or bandwidth on a level.
-std::optional<Parameters> machine_parameters(const Tree& tree, int levels, int across) {
-  Parameters parameters = usual_parameters(levels, across);
+// The latency and bandwidth of each level of a machine that has no distances; usual ones where a level has none.
+// Nothing where no level has any.
+std::optional<Parameters> given_on_levels(const Tree& tree, Parameters parameters, std::vector<bool>& given) {
+  bool any = false;
+  for (std::size_t level = 0; level < given.size(); ++level) {
+    const topo::Level& about = tree.level(static_cast<int>(level));
+    if (about.latency) parameters.levels[level].latency = *about.latency;
+    if (about.bandwidth) parameters.levels[level].per_byte = 1 / *about.bandwidth;
+    given[level] = about.latency && about.bandwidth;
+    any = any || about.latency || about.bandwidth;
+  }
+  if (!any) return std::nullopt;
+  return parameters;
+}
+
+// The same of a network with distances, which has to have both on all levels.
+std::optional<Parameters> given_by_network(const Tree& tree, Parameters parameters, std::vector<bool>& given) {
   try {
     const Tree latency = tree.with_metric(topo::Metric::kLatency);
     const Tree per_byte = tree.with_metric(topo::Metric::kBandwidth);
-    for (int level = 0; level < levels; ++level) {
-      parameters.levels[at(level)].latency = latency.cost(level);
-      parameters.levels[at(level)].per_byte = per_byte.cost(level);
+    for (std::size_t level = 0; level < given.size(); ++level) {
+      parameters.levels[level].latency = latency.cost(static_cast<int>(level));
+      parameters.levels[level].per_byte = per_byte.cost(static_cast<int>(level));
+      given[level] = true;
     }
   } catch (const Error&) {
     return std::nullopt;
@@ -105,11 +120,17 @@ void set_parameters(Modelled& result, const Tree& tree, int levels, const Parame
   if (measured != nullptr) {
     result.parameters = matched(*measured, levels, result.across);
     result.source = LinkSource::kMeasured;
-  } else if (auto found = machine_parameters(tree, levels, result.across)) {
+    return;
+  }
+  result.parameters = usual_parameters(levels, result.across);
+  std::vector<bool> given(at(levels), false);
+  const auto& own = tree.interconnect() == nullptr ? given_on_levels : given_by_network;
+  if (auto found = own(tree, result.parameters, given)) {
     result.parameters = *std::move(found);
     result.source = LinkSource::kMachine;
-  } else {
-    result.parameters = usual_parameters(levels, result.across);
+    for (std::size_t level = 0; level < given.size(); ++level) {
+      if (!given[level]) result.usual.push_back(result.names[level]);
+    }
   }
 }
 

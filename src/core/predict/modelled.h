@@ -14,7 +14,7 @@ namespace ranktree::core::predict {
 // Where the parameters of the links come from.
 enum class LinkSource : std::uint8_t {
   kMeasured,  // by calibration
-  kMachine,   // the latency and bandwidth that the machine has on every level
+  kMachine,   // the latency and bandwidth that the machine has, and usual ones on levels without
   kUsual      // usual_parameters()
 };
 
@@ -24,8 +24,9 @@ struct Modelled {
       names;  // of the levels, outermost first: the two ranks are in different objects of this kind
   Parameters parameters;
   LinkSource source = LinkSource::kUsual;
-  int across = 0;                 // levels between nodes
-  bool nodes_are_shared = false;  // some node has several ranks
+  std::vector<std::string> usual;  // kMachine: names of the levels without latency or bandwidth of their own
+  int across = 0;                  // levels between nodes
+  bool nodes_are_shared = false;   // some node has several ranks
 };
 
 // Ranks on the first leaves of the machine in order, or, with `by_node`, on each node in turn. `measured` may be null.
