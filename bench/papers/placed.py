@@ -16,6 +16,8 @@ ONE_SWITCH, TWO_SWITCHES, NARROW = "1 switch", "2 switches", "2 switches, 4:1"
 PAPER_TREE, PAPER_NODE, ARITIES = "128 switches", "figure 5(b)", "any level"
 EXAMPLE, ARITY, ALL_PAIRS, CALL = "figure 5(a)", "arity", "all pairs", "reordering"
 NAS = ("cg.C", "ft.C", "lu.C")
+NAS_SECONDS = {"cg.C": 15, "lu.C": 30, "ft.C": 60}  # CPU seconds of one simulation of 128 ranks at most
+NAS_256 = ("cg.C", "lu.C")
 ZEUS, ZEUS_SHORT = "zeus.16", "zeus.16s"
 RINGS = ("rings.4K", "rings.64K", "rings.1M")
 WIEDEMANN = ("wiedemann.1M", "wiedemann.4M")
@@ -105,11 +107,6 @@ def powers(least: int, most: int) -> tuple[int, ...]:
     return tuple(1 << bit for bit in range(least.bit_length() - 1, most.bit_length()))
 
 
-FRAGMENTED = tuple(
-    key for machine in (ONE_SWITCH, TWO_SWITCHES, NARROW) for key in cases(machine, NAS, (128,), ("TreeMatch size",))
-)
-
-
 def collective_targets() -> Iterator[PlacedTarget]:
     """Figures 5 to 10."""
     figure = 5
@@ -154,12 +151,19 @@ PLACED_TARGETS = (
         1,
         tuple((ARITIES, ARITY, arity, "division") for arity in DIVIDED),
     ),
-    PlacedTarget(
-        "treematch-2013-figure-7",
-        "Figure 7: 16 nodes on one switch, and 8 on each of two",
-        60,
-        FRAGMENTED,
-        "As in the paper, TreeMatch takes the nodes as equally near in all three cases.",
+    *(
+        PlacedTarget(
+            f"treematch-2013-figure-7-{kernel.partition('.')[0]}",
+            f"Figure 7: {kernel} on 16 nodes of one switch, and on 8 of each of two",
+            seconds,
+            tuple(
+                key
+                for machine in (ONE_SWITCH, TWO_SWITCHES, NARROW)
+                for key in cases(machine, (kernel,), (128,), ("TreeMatch size",))
+            ),
+            "As in the paper, TreeMatch takes the nodes as equally near in all three cases.",
+        )
+        for kernel, seconds in NAS_SECONDS.items()
     ),
     PlacedTarget(
         "treematch-2013-figure-8",
@@ -179,12 +183,18 @@ PLACED_TARGETS = (
         )
         for kernel in NAS
     ),
-    PlacedTarget(
-        "treematch-2013-figure-13",
-        "Figure 13: NAS kernels by number of processes",
-        200,
-        tuple(cases(ONE_SWITCH, NAS, SIZES[:2], NAS_PLACEMENTS)),
-        f"{NAS_NOTE} 64 and 128 processes; the paper has 256, too.",
+    *(
+        PlacedTarget(
+            f"treematch-2013-figure-13-{kernel.partition('.')[0]}",
+            f"Figure 13: {kernel} by number of processes",
+            10 * seconds,
+            (
+                *cases(ONE_SWITCH, (kernel,), SIZES[:2], NAS_PLACEMENTS),
+                *cases(TWO_SWITCHES, (kernel,) if kernel in NAS_256 else (), SIZES[2:], NAS_PLACEMENTS),
+            ),
+            NAS_NOTE,
+        )
+        for kernel, seconds in NAS_SECONDS.items()
     ),
     PlacedTarget(
         "treematch-2013-figure-14",

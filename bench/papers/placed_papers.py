@@ -76,9 +76,10 @@ PLACED_PAPERS = (
         "E. Jeannot, G. Mercier, F. Tessier, *Process placement in multicore clusters: algorithmic issues and "
         "practical techniques*, Inria RR-8269, 2013",
         TREEMATCH_METHOD,
-        "class D, Chaco and MPIPP in all figures; 256 processes in Figures 9 to 13; more than 2,048 in Figure 8; "
-        "ParMETIS, in whose place is METIS; Figures 11 and 12, which compare shares of computing; Table 1 and Figure "
-        "16, which measure a machine",
+        "class D, Chaco and MPIPP in all figures; 256 processes of ft.C in Figure 13; ft.C on two switches in "
+        "Figure 7, where SimGrid 3.32 ends with a segmentation fault; more than 2,048 in Figure 8; ParMETIS, in whose "
+        "place is METIS; Figures 11 and 12, which compare shares of computing; Table 1 and Figure 16, which measure a "
+        "machine",
     ),
     PlacedPaper(
         REORDER,

@@ -221,6 +221,66 @@ def test_times_of_rings_are_those_of_their_hops(kernel: str, token: int) -> None
     assert found["over nodes"] == pytest.approx(8 * message_time("Cluster", token, share=8) + leaders, rel=0.03)
 
 
+def cells(kernel: str, ranks: int, field: str, machine: str = "") -> dict[str, float]:
+    """A column of placed.csv by placement, read without the bench's code."""
+    with placed.PLACED.open(encoding="utf-8", newline="") as file:
+        return {
+            row["placement"]: float(row[field])
+            for row in csv.DictReader(file)
+            if (row["kernel"], row["ranks"]) == (kernel, str(ranks)) and machine in ("", row["machine"]) and row[field]
+        }
+
+
+@pytest.mark.parametrize("ranks", [64, 128])
+def test_all_to_alls_of_ft_fill_the_links_of_the_nodes(ranks: int) -> None:
+    """Class C: 512^3 numbers of 16 bytes change places once, all but those that stay in a node, whatever the placement.
+
+    The trace is of class A, 256^2 x 128 numbers, with two more all-to-alls before the iteration.
+    """
+    outside = 1 - 8 / ranks
+    for name, found in cells("ft.C", ranks, "between_nodes", "1 switch").items():
+        assert found == pytest.approx(3 * 16 * 2**23 * outside, rel=1e-3), name
+    bandwidth = json.loads((ROOT / "machines" / "plafrim.json").read_text(encoding="utf-8"))["costs"]["Cluster"]
+    least = 16 * 512**3 / (ranks / 8) * outside / bandwidth["bandwidth_bytes_per_s"]
+    times = cells("ft.C", ranks, "seconds", "1 switch")
+    assert times
+    for name, found in times.items():
+        assert least < found < 1.12 * least, name
+
+
+def test_lu_in_blocks_has_fewer_neighbours_on_other_nodes_than_in_rows() -> None:
+    """8 x 8 ranks: rows on nodes cut 7 x 8 pairs of neighbours, blocks of 2 x 4 cut 3 x 8 + 8. Sums over all: 1 %."""
+    found = cells("lu.C", 64, "between_nodes")
+    assert found["packed"] / found["engine"] == pytest.approx(56 / 32, rel=0.01)
+    for name in ("engine, time", "Scotch", "METIS"):
+        assert found[name] == pytest.approx(found["engine"])
+
+
+def test_zeus_sends_between_nodes_what_the_faces_of_its_blocks_have() -> None:
+    """Nodes have 1 x 2 x 4 tiles if packed, 1 x 1 x 8 in the other grid, at best 2 x 2 x 2. Faces all have equal bytes.
+
+    Pairs of tiles on two nodes, by dimension, in a grid of 8 x 8 x 4 or 4 x 8 x 8.
+    """
+    blocks, lines = cells("zeus.16", 256, "between_nodes"), cells("zeus.16s", 256, "between_nodes")
+    cubes, rows_of_8, halves = 3 * 32 + 3 * 32 + 64, 3 * 64 + 7 * 4 * 8, 7 * 32 + 3 * 32
+    assert lines["packed"] / blocks["packed"] == pytest.approx(rows_of_8 / halves, rel=1e-3)
+    assert lines["round robin"] == lines["packed"]
+    for found in (blocks["engine"], blocks["Scotch"], blocks["METIS"], lines["engine"]):
+        assert found / blocks["packed"] == pytest.approx(cubes / halves, rel=1e-3)
+    few = cells("zeus.16", 64, "between_nodes")["packed"]
+    assert few / blocks["packed"] == pytest.approx((3 * 16 + 16) / halves, rel=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["cg.C", "lu.C"])
+def test_switches_change_times_and_not_the_placement(kernel: str) -> None:
+    """treematch-2013, Figure 7: longer latency, then shared uplinks, for the same bytes between nodes."""
+    machines = ("1 switch", "2 switches", "2 switches, 4:1")
+    times, sent = ([cells(kernel, 128, f, m)["TreeMatch size"] for m in machines] for f in ("seconds", "between_nodes"))
+    assert sent == [sent[0]] * 3
+    assert times == sorted(times)
+    assert times[0] < times[1]
+
+
 @pytest.mark.parametrize("kernel", ["rings.4K", "rings.64K", "rings.1M"])
 def test_rings_inside_nodes_leave_the_leaders_messages_between_them(kernel: str) -> None:
     """50 allgathers of 8 leaders by recursive doubling: 7 tokens a leader. Others at most add the clock's barrier."""
@@ -317,6 +377,8 @@ def test_placed_rows_are_reproduced(
         (placed.ONE_SWITCH, placed.ZEUS, 64, "TreeMatch by node, size"),
         (placed.ONE_SWITCH, placed.RINGS[0], 64, "round robin"),
         (placed.ONE_SWITCH, placed.WIEDEMANN[0], 64, "TreeMatch msg"),
+        (placed.ONE_SWITCH, "lu.C", 64, "packed"),
+        (placed.TWO_SWITCHES, "cg.C", 128, "TreeMatch size"),
         ("smp12e5", "broadcast linear.4M", 96, "levels"),
     ]
     committed = placed.load()
@@ -325,6 +387,8 @@ def test_placed_rows_are_reproduced(
     words = [sys.executable, FOLDER / "run.py", "--build", build_folder, "--placed", path]
     for name in (
         "treematch-2013-figure-5",
+        "treematch-2013-figure-7-cg",
+        "treematch-2013-figures-9-10-lu",
         "treematch-2013-figure-15",
         "reorder-2011-figure-1",
         "reorder-2011-figure-3",
