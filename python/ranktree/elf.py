@@ -3,6 +3,7 @@
 import functools
 import mmap
 import os
+import re
 import struct
 import subprocess
 from collections import deque
@@ -16,6 +17,8 @@ DT_NEEDED, DT_STRTAB, DT_RPATH, DT_RUNPATH = 1, 5, 15, 29
 SYSTEM_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 LDCONFIG_SECONDS = 10
 MAX_PROGRAM_HEADERS = 4096
+SHT_DYNSYM = 11
+MPI_CALL = re.compile(r"P?MPI_[A-Z]")
 
 
 @dataclass
@@ -100,6 +103,38 @@ def read_dynamic(data: mmap.mmap, dynamic: Segment, wide: bool, order: str) -> I
         if tag == 0:
             return
         yield tag, value
+
+
+@functools.cache
+def mpi_calls(path: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """The C calls of MPI (MPI_X, PMPI_X) that a library of 64 bits defines, and those that it needs; none without
+    section headers. ValueError for a damaged file.
+    """
+    defined, needed = set(), set()
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        try:
+            for name, section in read_symbols(data):
+                if MPI_CALL.match(name):
+                    (defined if section else needed).add(name)
+        except (struct.error, IndexError, ValueError):
+            raise ValueError(f"{path}: a damaged ELF file") from None
+    return frozenset(defined), frozenset(needed)
+
+
+def read_symbols(data: mmap.mmap) -> Iterator[tuple[str, int]]:
+    """Name and section of each dynamic symbol; section 0 is another file's."""
+    if data[:4] != MAGIC or data[4] != 2:
+        return
+    order = "<" if data[5] == 1 else ">"
+    (start,) = struct.unpack_from(order + "Q", data, 40)
+    size, count = struct.unpack_from(order + "HH", data, 58)
+    headers = [struct.unpack_from(order + "IIQQQQI", data, start + index * size) for index in range(count)]
+    for _, kind, _, _, offset, length, link in headers:
+        if kind != SHT_DYNSYM:
+            continue
+        strings = headers[link][4]
+        for name, _, _, section, _, _ in struct.iter_unpack(order + "IBBHQQ", data[offset : offset + length]):
+            yield text_at(data, strings + name), section
 
 
 def file_offset(segments: list[Segment], address: int) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ranktree import collectives
-from ranktree.elf import Elf, libraries, read_elf
+from ranktree.elf import Elf, libraries, mpi_calls, read_elf
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, abi_of, family_of, not_built
 from ranktree.launcher import find_starter, identify, slurm_words, table_words
 from ranktree.launcher_options import TABLES
@@ -242,10 +242,11 @@ def interface(library: Library, known: list[Shim]) -> str | None:
     return INTERFACES.get(library.name, "abi" if abi == "standard" else abi)
 
 
-def strangeness(shim: Shim, library: Library | None, command: Command) -> tuple[bool, bool, bool]:
+def strangeness(shim: Shim, library: Library | None, command: Command) -> tuple[bool, bool, int, int, bool]:
     """Least for the MPI library of the program or, where it names none, for one installed with the launcher.
 
-    Releases of one MPI share a library name, and so do MPICH and Intel MPI: then the name that the build gave decides.
+    Releases of one MPI share a library name, and so do MPICH and Intel MPI: then the calls that the MPI library has
+    decide, and the name that the build gave.
     """
     file = shim.library.file
     if library is not None:
@@ -254,7 +255,18 @@ def strangeness(shim: Shim, library: Library | None, command: Command) -> tuple[
         starter = shutil.which(command.starter)
         same = file is not None and starter is not None and file.is_relative_to(Path(starter).resolve().parent.parent)
     named = shim.name in {command.family, FAMILIES.get(command.family)}
-    return not same, family_of(shim.name) != command.family, not named
+    missing, unserved = misfit(shim, library.file if library is not None else file)
+    return not same, family_of(shim.name) != command.family, missing, unserved, not named
+
+
+def misfit(shim: Shim, library: Path | None) -> tuple[int, int]:
+    """How many calls a preload library needs or wraps that the MPI library lacks, and how many it leaves alone."""
+    if library is None:
+        return 0, 0
+    defined, needed = mpi_calls(shim.path)
+    offered, _ = mpi_calls(library)
+    wrapped = {name for name in defined if name.startswith("MPI_")}
+    return len((wrapped | needed) - offered), len({name for name in offered if name.startswith("MPI_")} - wrapped)
 
 
 def choose(command: Command, wanted: str | None) -> Shim:
