@@ -46,6 +46,8 @@ INTERFACES = {
 MPI_LIBRARY = re.compile(
     r"^lib(mpi|mpich|mpi_abi|mpi_cray|mpi_gnu.*|mpi_intel.*|mpi_ibm|msmpi|mpitrampoline)\.so(\..*)?$"
 )
+# What sanitizers need in front of all preloaded libraries, by GCC's and Clang's names.
+SANITIZER = re.compile(r"^lib(clang_rt\.)?[alt]san\b.*\.so")
 NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "slurm": "Slurm", "abi": "the standard ABI"}
 FOLDER_OPTIONS = {"wdir", "wd", "D", "chdir"}  # where the ranks start, and a relative program is looked for
 FAMILIES = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}  # of launchers; srun starts any
@@ -114,6 +116,20 @@ class Shim:
             if not path.is_file():
                 raise ValueError(f"{path}: not built")
         return ":".join(map(str, paths))
+
+
+@dataclass(frozen=True)
+class Preload:
+    """Our libraries, and the sanitizer's runtime that a program refuses to start without in front of all others."""
+
+    ours: str
+    runtime: str = ""
+
+    def after(self, before: str | None) -> str:
+        """The value of LD_PRELOAD: the caller's own preloads stay in front of ours."""
+        known = (before or "").split(":")
+        first = self.runtime if self.runtime not in known else ""
+        return ":".join(word for word in (first, before, self.ours) if word)
 
 
 def read_command(words: Sequence[str]) -> Command:
@@ -333,15 +349,17 @@ def with_shim(command: Command, shim: Shim, variables: Mapping[str, str]) -> lis
     Open MPI's -x and srun's --export belong to one ':' part, Hydra's -genv to all. A preload of the caller's own stays,
     in front of ours: a tool that wraps MPI_X and calls PMPI_X is then counted once, as what it calls.
     """
-    ours = shim.preloads(variables)
+    preload = Preload(shim.preloads(variables))
     if not command.starter:
-        return ["/usr/bin/env", *assignments(variables, ours), *command.parts[0].program]
+        only = command.parts[0]
+        return ["/usr/bin/env", *assignments(variables, with_runtime(preload, only)), *only.program]
     arguments = [*command.prefix, command.starter]
     listed = take_environment_list(command)
     for index, part in enumerate(command.parts):
         options = [list(option) for option in part.options]
         before = take_preload(options, command.family) or os.environ.get(PRELOAD)
-        settings = {**variables, PRELOAD: joined(before, ours)}
+        ours = with_runtime(preload, part)
+        settings = {**variables, PRELOAD: ours.after(before)}
         arguments += [] if index == 0 else [":"]
         if listed is None:
             arguments += HANDING_ON[command.family](index, options, settings, ours)
@@ -352,19 +370,27 @@ def with_shim(command: Command, shim: Shim, variables: Mapping[str, str]) -> lis
     return arguments
 
 
-def openmpi_words(_: int, __: list[list[str]], settings: Mapping[str, str], ___: str) -> list[str]:
+def with_runtime(preload: Preload, part: Part) -> Preload:
+    """The same with the runtime of the sanitizer that a part's program is linked with."""
+    elf = read_elf(find_program(part))
+    found = libraries(elf) if elf is not None else ()
+    runtime = next((file or name for name, file in found if SANITIZER.match(name)), None)
+    return preload if runtime is None else Preload(preload.ours, str(runtime))
+
+
+def openmpi_words(_: int, __: list[list[str]], settings: Mapping[str, str], ___: Preload) -> list[str]:
     """Open MPI's options for the ranks of one part."""
     return [word for name, value in settings.items() for word in ("-x", f"{name}={value}")]
 
 
-def hydra_words(index: int, _: list[list[str]], settings: Mapping[str, str], __: str) -> list[str]:
+def hydra_words(index: int, _: list[list[str]], settings: Mapping[str, str], __: Preload) -> list[str]:
     """Hydra's options: for all parts in front of the first, then a part's own preload."""
     if index == 0:
         return [word for name, value in settings.items() for word in ("-genv", name, value)]
     return ["-env", PRELOAD, settings[PRELOAD]]
 
 
-def slurm_export(_: int, options: list[list[str]], settings: Mapping[str, str], ours: str) -> list[str]:
+def slurm_export(_: int, options: list[list[str]], settings: Mapping[str, str], ours: Preload) -> list[str]:
     """One --export for srun: what the command or SLURM_EXPORT_ENV exports, and ours."""
     exported = os.environ.get("SLURM_EXPORT_ENV", "ALL")
     for option in list(options):
@@ -377,7 +403,7 @@ def slurm_export(_: int, options: list[list[str]], settings: Mapping[str, str], 
     kept = [word for word in kept if not word.startswith(f"{PRELOAD}=")]
     values = dict(settings)
     if own:
-        values[PRELOAD] = joined(own[-1], ours)
+        values[PRELOAD] = ours.after(own[-1])
     for name, value in values.items():
         if "," in value:
             raise ValueError(f"srun --export cannot hand on {name}={value}: it holds a comma")
@@ -400,27 +426,22 @@ def take_environment_list(command: Command) -> str | None:
     return found
 
 
-def listed_with(listed: str, settings: Mapping[str, str], ours: str) -> str:
+def listed_with(listed: str, settings: Mapping[str, str], ours: Preload) -> str:
     """The caller's list, with our variables at its end."""
     words = [word for word in listed.split(";") if word]
     own = [word.partition("=")[2] for word in words if word.startswith(f"{PRELOAD}=")]
     kept = [word for word in words if word != PRELOAD and not word.startswith(f"{PRELOAD}=")]
-    values = {**settings, PRELOAD: joined(own[-1], ours) if own else settings[PRELOAD]}
+    values = {**settings, PRELOAD: ours.after(own[-1]) if own else settings[PRELOAD]}
     for name, value in values.items():
         if ";" in value:
             raise ValueError(f"{ENVIRONMENT_LIST} cannot hand on {name}={value}: it holds a semicolon")
     return ";".join([*kept, *(f"{name}={value}" for name, value in values.items())])
 
 
-def assignments(variables: Mapping[str, str], ours: str) -> list[str]:
+def assignments(variables: Mapping[str, str], ours: Preload) -> list[str]:
     """`NAME=value` words for a program without a launcher."""
-    settings = {**variables, PRELOAD: joined(os.environ.get(PRELOAD), ours)}
+    settings = {**variables, PRELOAD: ours.after(os.environ.get(PRELOAD))}
     return [f"{name}={value}" for name, value in settings.items()]
-
-
-def joined(before: str | None, ours: str) -> str:
-    """The caller's preloads, then ours."""
-    return f"{before}:{ours}" if before else ours
 
 
 def take_preload(options: list[list[str]], family: str) -> str | None:
