@@ -340,6 +340,16 @@ def evaluate(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int3
     (weight by level, total) of a placement given as a numpy array of one leaf a rank.
     """
 
+def choose_grid(tree: Tree, dims: Sequence[int], periods: Sequence[bool], weights: Sequence[float]) -> tuple:
+    """
+    (dimensions, leaf of each vertex row by row, cost of row order, cost) of the grid of as many processes as the tree has leaves; a dimension of 0 is chosen. Weights: what is exchanged through a plane of each dimension.
+    """
+
+def grid_of_pattern(pattern: Pattern, metric: str = 'size') -> object:
+    """
+    (dimensions, periods, weights of their planes) of the grid that the pattern is; None where it is none.
+    """
+
 def load_plan(path: str) -> Plan:
     """The plan in a file."""
 

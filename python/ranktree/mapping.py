@@ -9,6 +9,7 @@ from rich.table import Table
 
 from ranktree import _core
 from ranktree.compare import Request, Result, compare
+from ranktree.grids import BetterGrid, better_grid
 from ranktree.interrupt import Interruption
 from ranktree.objective import Model, planned
 from ranktree.pattern import expand, natural_model, read, read_whole
@@ -90,13 +91,26 @@ def bound_line(plan: _core.Plan) -> str:
     return f"No placement costs less than {plan.bound:,.6g}: the plan costs {words} more than the best one."
 
 
-def lines_below(plan: _core.Plan, limits: list[dict[str, Any]], worthwhile: float) -> list[str]:
-    """What is printed below the table."""
-    return [sentence(plan, limits, worthwhile), bound_line(plan), *limit_lines(limits)]
+def grid_for(request: Request, worthwhile: float) -> BetterGrid | None:
+    """A better grid for the program, if its pattern is one."""
+    return better_grid(request.tree, request.pattern, request.metric, worthwhile)
 
 
-def as_dictionary(
-    plan: _core.Plan, stopped: str | None, results: list[Result], worthwhile: float, limits: list[dict[str, Any]]
+def lines_below(
+    plan: _core.Plan, limits: list[dict[str, Any]], worthwhile: float, grid: BetterGrid | None
+) -> list[str]:
+    """The sentences below the table."""
+    lines = [sentence(plan, limits, worthwhile), bound_line(plan), *limit_lines(limits)]
+    return lines + ([grid.sentence()] if grid else [])
+
+
+def as_dictionary(  # noqa: PLR0913, PLR0917  what is in the dictionary
+    plan: _core.Plan,
+    stopped: str | None,
+    results: list[Result],
+    worthwhile: float,
+    limits: list[dict[str, Any]],
+    grid: BetterGrid | None,
 ) -> dict[str, Any]:
     """The plan's table for `--json`."""
     dictionary: dict[str, Any] = {
@@ -115,6 +129,8 @@ def as_dictionary(
     }
     if limits:
         dictionary["limits"] = limits
+    if grid:
+        dictionary["grid"] = grid.as_dictionary()
     if results:
         dictionary["comparison"] = [asdict(each) for each in results]
     return dictionary

@@ -38,6 +38,7 @@ NB_MODULE(_core, module) {
   bind_topo(module);
   bind_pattern(module);
   bind_place(module);
+  bind_grid(module);
   bind_launch(module);
   bind_trace(module);
   bind_predict(module);

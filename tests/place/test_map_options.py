@@ -221,3 +221,44 @@ def test_a_second_ctrl_c_terminates_the_program(build_folder: Path) -> None:
         assert program.poll() is None
         program.send_signal(signal.SIGINT)
         assert program.wait(timeout=SECONDS) == 130
+
+
+def write_grid(path: Path, rows: int, columns: int, down: int, across: int) -> Path:
+    """A halo of rows x columns ranks: so many bytes between neighbours in a column, and in a row."""
+    lines = [f"# ranks={rows * columns}", "src,dst,messages,bytes"]
+    for rank in range(rows * columns):
+        if rank + columns < rows * columns:
+            lines.append(f"{rank},{rank + columns},1,{down}")
+        if (rank + 1) % columns != 0:
+            lines.append(f"{rank},{rank + 1},1,{across}")
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+    return path
+
+
+def test_a_grid_that_costs_less_is_named(ranktree: Callable, tmp_path: Path) -> None:
+    """Planes of 4 links: 1,600 bytes down, 80,000 across. A node holds a row of 4 x 4: 3 planes at 4 hops, 3 at 2.
+
+    Of 16 x 1: 3 planes of 1,600 bytes at 4 hops, 12 at 2.
+    """
+    file = write_grid(tmp_path / "grid.csv", 4, 4, 400, 20000)
+    result = ranktree("map", file, "--machine", "node:4 core:4", "--json")
+    assert result.returncode == 0, result.stderr
+    grid = json.loads(result.stdout)["grid"]
+    assert (grid["dims"], grid["better"]) == ([4, 4], [16, 1])
+    assert grid["cost"] == pytest.approx(3 * 4 * 1600 + 3 * 2 * 80000)
+    assert grid["better_cost"] == pytest.approx((3 * 4 + 12 * 2) * 1600)
+    text = ranktree("map", file, "--machine", "node:4 core:4").stdout
+    assert "The program's grid is 4 x 4; 16 x 1 would cost 88 % less" in text
+
+
+@pytest.mark.parametrize(
+    ("machine", "down", "across"), [("node:4 core:4", 500, 500), ("node:4 core:5", 400, 20000)], ids=["best", "spare"]
+)
+def test_no_grid_is_named_where_none_is_better(
+    ranktree: Callable, tmp_path: Path, machine: str, down: int, across: int
+) -> None:
+    """The program's is the best; or there are more places than ranks."""
+    file = write_grid(tmp_path / "grid.csv", 4, 4, down, across)
+    result = ranktree("map", file, "--machine", machine, "--json")
+    assert result.returncode == 0, result.stderr
+    assert "grid" not in json.loads(result.stdout)

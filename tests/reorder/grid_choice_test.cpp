@@ -14,7 +14,9 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/pattern/affinity.h"
 #include "core/reorder/grid.h"
+#include "core/reorder/grid_pattern.h"
 #include "core/reorder/slots.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
@@ -236,6 +238,48 @@ TEST(GridsByTraffic, RefuseWhatIsNoGrid) {
   const GridTraffic many{Dims(20, 0), std::vector<std::uint8_t>(20, 0), {}};
   EXPECT_EQ(grids_of(1 << 20, many), kMostGrids + 1);
   EXPECT_THROW(grids_by_traffic(1 << 20, many), Error);
+}
+
+// Dimensions are in MPI's order where the ranks are; other numbers change their order at most.
+TEST(GridOfPattern, FindsDimensionsAndTraffic) {
+  const GridTraffic traffic{{3, 8}, {1, 0}, {12, 40}};
+  std::vector<int> number(24);
+  std::iota(number.begin(), number.end(), 0);
+  Random random(2);
+  for (std::size_t i = number.size(); i-- > 1;) std::swap(number[i], number[random.below(i + 1)]);
+  std::vector<double> matrix(24 * 24, 0);
+  for (const Link& link : links_of(traffic.dims, traffic)) {
+    matrix[static_cast<std::size_t>(number[static_cast<std::size_t>(link.a)] * 24 +
+                                    number[static_cast<std::size_t>(link.b)])] = link.weight;
+  }
+  const auto found = grid_of_pattern(pattern::affinity(24, matrix));
+  ASSERT_TRUE(found);
+  const std::size_t first = found->dims[0] == 3 ? 0 : 1;
+  EXPECT_EQ(found->dims[first], 3);
+  EXPECT_EQ(found->dims[1 - first], 8);
+  EXPECT_EQ(found->periodic[first], 1);
+  EXPECT_EQ(found->periodic[1 - first], 0);
+  EXPECT_NEAR(found->plane_weights[first], 12, 1e-9);
+  EXPECT_NEAR(found->plane_weights[1 - first], 40, 1e-9);
+  std::fill(matrix.begin(), matrix.end(), 0);
+  for (const Link& link : links_of(traffic.dims, traffic)) {
+    matrix[static_cast<std::size_t>(link.a * 24 + link.b)] = link.weight;
+  }
+  const auto in_order = grid_of_pattern(pattern::affinity(24, matrix));
+  ASSERT_TRUE(in_order);
+  EXPECT_EQ(in_order->dims, traffic.dims);
+}
+
+TEST(GridOfPattern, IsSilentWhereThePatternIsNoGrid) {
+  std::vector<double> matrix(24 * 24, 0);
+  for (std::size_t i = 1; i < 24; ++i) matrix[i] = 5;  // a star
+  EXPECT_FALSE(grid_of_pattern(pattern::affinity(24, matrix)));
+  const GridTraffic doubtful{{6, 2, 2}, {0, 0, 0}, {1, 1, 1}};  // or 6 x 4, the latter periodic
+  std::fill(matrix.begin(), matrix.end(), 0);
+  for (const Link& link : links_of(doubtful.dims, doubtful)) {
+    matrix[static_cast<std::size_t>(link.a * 24 + link.b)] = link.weight;
+  }
+  EXPECT_FALSE(grid_of_pattern(pattern::affinity(24, matrix)));
 }
 
 }  // namespace

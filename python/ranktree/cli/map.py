@@ -128,8 +128,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     choice(cost, COSTS, "--cost")
     tree, described = usable_machine(machine, network, allocation(hosts, hostfile), note)
     tree = tree.with_metric(cost)
-    if choice(unit, UNITS, "--unit") == "core":
-        tree = tree.cut_at("Core")
+    tree = tree.cut_at("Core") if choice(unit, UNITS, "--unit") == "core" else tree
     tree = without(tree, forbid or [])
     tree = tree if threads_per_rank == 1 else tree.bundle_leaves(threads_per_rank)
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
@@ -148,11 +147,12 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             _core.save_plan(output, plan)
         results = mapping.compare_all(request) if comparison else []
         add_would_help(limits, request, plan, model, worthwhile / 100, **request.search(preset), pins=pins)
+        grid = mapping.grid_for(request, worthwhile / 100)
     if json:
-        echo(json_format.dumps(mapping.as_dictionary(plan, stopped, results, worthwhile / 100, limits), indent=1))
+        echo(json_format.dumps(mapping.as_dictionary(plan, stopped, results, worthwhile / 100, limits, grid), indent=1))
         return
     mapping.print_table(plan, cost)
-    for line in mapping.lines_below(plan, limits, worthwhile / 100):
+    for line in mapping.lines_below(plan, limits, worthwhile / 100, grid):
         echo(line)
     if stopped is not None:
         echo(f"Stopped by {stopped}: the plan is the best found so far.")
