@@ -46,7 +46,7 @@ class Hierarchies:
             name, _, amount = kernel.partition(".")
             if name == LEVELS:
                 self.known[key] = self.depth(machine, ranks)
-            elif name == "summa":
+            elif name.startswith("summa"):
                 self.known |= self.products(machine, kernel, ranks, int(amount))
             elif name.startswith("vectors"):
                 self.known |= self.vectors(machine, kernel, ranks)
@@ -152,7 +152,9 @@ class Hierarchies:
         for name in PRODUCTS:
             if name.startswith("groups-"):
                 words += ["--groups", name.removeprefix("groups-")]
-        found = json.loads(json_line(self.simulated(machine, ranks, "--", program, *words)))
+        options = ["--algorithm", "bcast:flattree"] if "linear" in kernel else []
+        options += ["--order", "round-robin"] if "over nodes" in kernel else []
+        found = json.loads(json_line(self.simulated(machine, ranks, *options, "--", program, *words)))
         seconds = {form["name"]: form["communication_median"] for form in found["forms"]}
         return {
             (machine, kernel, ranks, name): Result(seconds=seconds[name], version=self.version()) for name in PRODUCTS

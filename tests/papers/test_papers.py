@@ -355,6 +355,97 @@ def test_chains_take_the_time_of_their_hops(machine: str, ranks: int) -> None:
     assert found == [pytest.approx((4 + longest - 1) * LONG_MESSAGE, rel=0.01)]
 
 
+def first_of(count: int, parts: int, index: int) -> int:
+    """The first of `count` rows in a part."""
+    return count * index // parts
+
+
+def owner_of(count: int, parts: int, row: int) -> int:
+    """The part that has a row."""
+    return next(part for part in range(parts) if row < first_of(count, parts, part + 1))
+
+
+def least_time_of_summa(rows_of_grid: int, columns: int, width: int) -> float:
+    """128 x 128 in panels of 8 by linear broadcasts; no link is shared, nodes have `width` ranks.
+
+    A send and a receive take 0.3 us each; a message 0.5 us and 5 GB/s inside a node, 2 us and 10 GB/s between nodes.
+    """
+    clock = [0.0] * (rows_of_grid * columns)
+    panel = 0
+    while panel < 128:
+        owners = owner_of(128, columns, panel), owner_of(128, rows_of_grid, panel)
+        ends = first_of(128, columns, owners[0] + 1), first_of(128, rows_of_grid, owners[1] + 1)
+        count = min(8, *(end - panel for end in ends))
+        lines = [([columns * r + c for c in range(columns)], owners[0], r, rows_of_grid) for r in range(rows_of_grid)]
+        lines += [([columns * r + c for r in range(rows_of_grid)], owners[1], c, columns) for c in range(columns)]
+        for line, owner, index, parts in lines:
+            size = 8 * count * (first_of(128, parts, index + 1) - first_of(128, parts, index)) + 16
+            root = line[owner]
+            for rank in line[:owner] + line[owner + 1 :]:
+                clock[root] += 3e-7
+                inside = rank // width == root // width
+                arrival = clock[root] + (5e-7 + size / 5e9 if inside else 2e-6 + size / 10e9)
+                clock[rank] = max(clock[rank], arrival) + 3e-7
+        panel += count
+    return max(clock)
+
+
+@pytest.mark.parametrize(
+    ("machine", "grid", "width"), [("ntw10e5", (15, 16), 24), ("smp20e7", (10, 16), 160), ("smp12e5", (8, 12), 96)]
+)
+def test_summa_takes_what_its_linear_broadcasts_take(machine: str, grid: tuple[int, int], width: int) -> None:
+    """hsplit-2018, Figures 11 to 13: at least the time without shared links, which add up to 60 %."""
+    found = cells("summa linear.128", grid[0] * grid[1], "seconds", machine)
+    least = least_time_of_summa(*grid, width)
+    assert least < found["simple"] < 1.6 * least
+    # Each form's broadcasts by a tree have fewer steps one after the other than linear ones along whole lines.
+    assert cells("summa.128", grid[0] * grid[1], "seconds", machine)["simple"] < found["simple"]
+
+
+def time_of_gathers(parts: tuple[int, ...], nodes: int) -> float:
+    """hsplit-2018, Algorithm 5 by linear gathers of 1,024 doubles; parts of consecutive ranks, dealt to nodes in turn.
+
+    On a level, all messages into the busiest node share its link, as those of one root inside a node.
+    """
+    ranks, stride, total = nodes * 24, 1, 0.0
+    for count in reversed(parts):
+        into = [0] * nodes
+        for root in range(0, ranks, stride * count):
+            others = [root + i * stride for i in range(1, count)]
+            into[root % nodes] += sum(rank % nodes != root % nodes for rank in others)
+        across = max(into)
+        size = 8 * 1024 + 16
+        total += 2.5e-6 + across * size / 10e9 if across else 5e-7 + (count - 1) * size / 5e9
+        total += (count - 1) * 2 * 3e-7  # a send and a receive each
+        stride *= count
+    return total
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("H_conf1", (3, 4, 2, 3, 8)),
+        ("H_conf2", (6, 2, 2, 3, 8)),
+        ("H_conf3", (3, 2, 2, 8, 6)),
+        ("H_conf4", (3, 2, 4, 6, 4)),
+    ],
+)
+def test_manual_hierarchies_gather_over_the_links_of_a_few_nodes(name: str, parts: tuple[int, ...]) -> None:
+    """hsplit-2018, Figure 14, ranks dealt to 24 nodes in turn."""
+    found = cells("vectors over nodes.1K", 576, "seconds")[name]
+    assert found == pytest.approx(time_of_gathers(parts, 24), rel=0.06)
+
+
+@pytest.mark.parametrize("kernel", ["vectors.1K", "vectors over nodes.1K"])
+def test_the_machines_hierarchy_gathers_once_on_each_level(kernel: str) -> None:
+    """hsplit-2018, Figure 14: the levels of §7.4, whatever the order of the ranks."""
+    size = 8 * 1024 + 16
+    inside, nodes, switches = (6, 2, 2), 12, 4
+    time = sum(5e-7 + (count - 1) * (size / 5e9 + 6e-7) for count in inside)
+    time += 2e-6 + (nodes - 1) * (size / 10e9 + 6e-7) + 2.5e-6 + (switches - 1) * (size / 10e9 + 6e-7)
+    assert cells(kernel, 576, "seconds")["H_topo"] == pytest.approx(time, rel=0.05)
+
+
 def test_a_largest_quotient_is_that_of_the_cases_that_begin_alike() -> None:
     keys = tuple(("m", name, 8, form) for name in ("a x.1K", "a y.1K", "b x.1K") for form in ("flat", "levels"))
     target = placed.PlacedTarget("t", "t", 1, keys)
@@ -380,6 +471,7 @@ def test_placed_rows_are_reproduced(
         (placed.ONE_SWITCH, "lu.C", 64, "packed"),
         (placed.TWO_SWITCHES, "cg.C", 128, "TreeMatch size"),
         ("smp12e5", "broadcast linear.4M", 96, "levels"),
+        ("smp12e5", "summa linear.128", 96, "simple"),
     ]
     committed = placed.load()
     path = tmp_path / "placed.csv"
@@ -393,6 +485,7 @@ def test_placed_rows_are_reproduced(
         "reorder-2011-figure-1",
         "reorder-2011-figure-3",
         "hsplit-2018-figure-7",
+        "hsplit-2018-figure-13",
     ):
         words += ["--only", name]
     subprocess.run(list(map(str, words)), check=True, timeout=280)
