@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "../mpi_main.h"
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
 #include "core/predict/costs.h"
@@ -424,14 +425,4 @@ void run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  try {
-    run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
-  return 0;
-}
+int main(int argc, char** argv) { return bench::mpi_main(argc, argv, run); }
