@@ -14,7 +14,7 @@ RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/pytho
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
 .PHONY: help setup mpis configure build demo test test-quick lint docs fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time papers papers-fig papers-list install clean
+  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time papers papers-fig papers-list install wheel test-wheel clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -173,5 +173,13 @@ papers-list:
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
 
+## make wheel        one wheel for every MPI and every Python from 3.11 on, into dist (docs/how-to/install.md)
+wheel: mpis
+	PYTHON=$(VENV)/bin/python packaging/wheel.sh
+
+## make test-wheel   install and run that wheel in a clean Debian root without a compiler (needs root and debootstrap)
+test-wheel: wheel
+	PYTHON=$(VENV)/bin/python packaging/test_wheel.sh dist/*.whl
+
 clean:
-	rm -rf build $(VENV) .mpis .mpis.list
+	rm -rf build dist $(VENV) .mpis .mpis.list

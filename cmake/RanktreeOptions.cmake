@@ -12,3 +12,9 @@ if(RANKTREE_SANITIZE)
   )
   target_link_options(ranktree_options INTERFACE -fsanitize=${RANKTREE_SANITIZE})
 endif()
+
+# What a package for other machines needs (packaging/wheel.sh). hwloc and libyaml come from their archives, and their
+# names stay hidden: an MPI brings a hwloc of its own, of another version, and the two must not mix.
+if(RANKTREE_PORTABLE)
+  add_link_options(-static-libstdc++ -static-libgcc LINKER:--exclude-libs,ALL)
+endif()
