@@ -24,3 +24,4 @@ def setup(app: Sphinx) -> None:
     app.add_lexer("c-pattern", CLexer)
     app.add_lexer("python-pattern", PythonLexer)
     app.add_lexer("fortran-pattern", FortranLexer)
+    app.add_lexer("fortran-grid", FortranLexer)

@@ -139,7 +139,7 @@ def check_program(command: LaunchCommand) -> None:
     """Refuses a command without a program, with several, or whose program cannot be distinguished from its options."""
     if not command.program:
         raise ValueError(f"{command.starter}: the command names no program")
-    if command.family != "slurm" and ":" in command.program:
+    if ":" in command.program:  # for srun, the components of a heterogeneous step
         raise ValueError(f"{command.starter}: several programs in one command (':') are not supported")
     program = command.program[0]
     if shutil.which(program) is None and not Path(program).exists():

@@ -1,0 +1,118 @@
+"""Commands under a real Slurm: its controller and daemons on the nodes of an emulated cluster."""
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.emulated_cluster import MPICH, OPENMPI, MiniCluster, cluster_up
+from tests.helpers.launches import environment
+from tests.helpers.mpis import RunResult
+from tests.helpers.trace_files import read_trace
+
+RANKS = 8
+CYCLIC = ["n0", "n1", "n2", "n3"] * 2
+# Only those that ranks need: the launcher is srun.
+VARIABLES = {name: value for name, value in (OPENMPI | MPICH).items() if not name.startswith("HYDRA_")}
+pytestmark = pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed (make setup)")
+
+
+@pytest.fixture(scope="module")
+def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
+    """Four nodes of two cores under Slurm."""
+    with cluster_up(build_folder, tmp_path_factory.mktemp("cluster"), "--nodes", 4, "--per-switch", 2) as made:
+        made.need("slurm-up", "--cpus", 2)
+        yield made
+
+
+@pytest.fixture
+def slurm(cluster, tmp_path: Path) -> Callable[..., RunResult]:
+    """Runs a command on the head, where srun finds the cluster."""
+    variables = {**environment(), **VARIABLES}
+    return lambda *words: cluster.call("slurm", *words, env=variables, cwd=tmp_path, timeout=120)
+
+
+@pytest.fixture
+def batch(slurm, tmp_path: Path) -> Callable[..., str]:
+    """Runs a command as a batch job of all nodes; its output."""
+
+    def run(*words: object) -> str:
+        script, output = tmp_path / "job.sh", tmp_path / "job.out"
+        script.write_text(f"#!/bin/sh\n{' '.join(map(str, words))}\n", encoding="ascii")
+        result = slurm("sbatch", "-W", "-N", 4, "-n", RANKS, "-o", output, script)
+        text = output.read_text(encoding="utf-8")
+        assert result.returncode == 0, result.stderr + text
+        return text
+
+    return run
+
+
+@pytest.fixture
+def rings_of(build_folder: Path) -> Callable[[str], list[str]]:
+    """A program that sends messages, built with an MPI."""
+
+    def words(mpi: str) -> list[str]:
+        program = build_folder / "bin" / f"rings_{mpi}"
+        if not program.exists():
+            pytest.skip(f"{program.name} is not built")
+        return [str(program), "--bytes", "1000"]
+
+    return words
+
+
+@pytest.fixture
+def rings(rings_of) -> list[str]:
+    """The same of Debian's Open MPI, which knows PMIx."""
+    return rings_of("openmpi")
+
+
+@pytest.mark.parametrize(("interface", "mpi_name"), [("pmix", "openmpi"), ("pmi2", "mpich5")])
+def test_a_trace_has_the_hosts_of_a_cyclic_distribution(
+    slurm, command, rings_of, tmp_path, interface, mpi_name
+) -> None:
+    words = ["srun", f"--mpi={interface}", "-n", RANKS, "-m", "cyclic", *rings_of(mpi_name)]
+    result = slurm(command, "trace", "-o", tmp_path / "app.npz", "--", *words)
+    assert result.returncode == 0, result.stderr
+    trace = read_trace(tmp_path / "app.npz")
+    assert trace.metadata["complete"] is True
+    assert trace.metadata["hosts"] == CYCLIC
+
+
+def test_where_shows_what_srun_did(slurm, command) -> None:
+    result = slurm(command, "where", "--json", "--", "srun", "--mpi=pmix", "-m", "cyclic", "-n", RANKS, "true")
+    found = json.loads(result.stdout)
+    assert [rank["host"] for rank in found["ranks"]] == CYCLIC
+
+
+def test_a_pattern_is_placed_in_a_batch_job(slurm, batch, command, rings, tmp_path) -> None:
+    """--verify compares every rank with the plan before the program starts."""
+    launch = ["srun", "--mpi=pmix", "-n", RANKS, *rings]
+    traced = slurm(command, "trace", "-o", tmp_path / "app.npz", "--", *launch)
+    assert traced.returncode == 0, traced.stderr
+    text = batch(command, "run", "--pattern", tmp_path / "app.npz", "--verify", "--", *launch)
+    assert f"rings: {RANKS} ranks" in text
+
+
+def test_optimize_in_a_batch_job(batch, command, rings, tmp_path) -> None:
+    text = batch(command, "optimize", "-o", tmp_path / "opt", "--", "srun", "--mpi=pmix", "-n", RANKS, *rings)
+    assert (tmp_path / "opt" / "report.html").is_file(), text
+
+
+def test_a_rank_that_cannot_be_placed_ends_the_step_at_once(slurm, command, make_plan) -> None:
+    """The other ranks sleep for longer than this test may take."""
+    plan = make_plan([("n0", [0]), ("n1", [0]), ("n2", [1000]), ("n3", [0])])
+    start = time.monotonic()
+    result = slurm(command, "run", "--plan", plan, "--", "srun", "-n", 4, "sleep", 600)
+    assert time.monotonic() - start < 100, "ended by the time limit"
+    assert result.returncode != 0
+    assert result.stderr.count("ranktree: rank 2: cannot bind to PUs 1000 on n2") == 1
+
+
+def test_a_heterogeneous_step_is_refused(slurm, command, make_plan) -> None:
+    plan = make_plan([("n0", [0]), ("n1", [0])])
+    result = slurm(command, "run", "--plan", plan, "--", "srun", "-n", 1, "true", ":", "-n", 1, "true")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "ranktree: srun: several programs in one command (':') are not supported\n"
