@@ -131,3 +131,14 @@ def test_two_mpis_in_one_program_are_refused(mpi: Mpi, under, tmp_path) -> None:
     result = under(mpi.launch(RANKS, program))
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == f"ranktree: {program}: linked with more than one MPI: {', '.join(sonames)}\n"
+
+
+@pytest.mark.slow
+def test_memory_is_flat(mpi: Mpi, compiled, under) -> None:
+    """Communicators are made and freed: what a library keeps of each would grow by more than 256 KiB in 400 rounds."""
+    result = under(mpi.launch(RANKS, compiled(mpi.name, HERE / "lasting.c", "-O1"), 500))
+    assert result.returncode == 0, result.stdout + result.stderr
+    grown, checksum = map(int, re.fullmatch(r"grown (-?\d+) KiB, checksum (\d+)\n", result.stdout).groups())
+    assert grown < 256
+    # Rank 0 sums rounds and ranks over all three ranks twice, and over ranks 0 and 2 once.
+    assert checksum == sum(2 * (3 * i + 3) + 2 * i + 2 for i in range(500))

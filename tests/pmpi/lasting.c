@@ -1,0 +1,54 @@
+/* `lasting ROUNDS`: each round makes communicators and a grid, calls collectives on them and frees them. Rank 0 prints
+ * how many KiB its memory has grown since a fifth of the rounds, and the checksum of all collectives. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+
+static long resident_kib(void) {
+  char line[256];
+  long kib = -1;
+  FILE* file = fopen("/proc/self/status", "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL)
+    if (strncmp(line, "VmRSS:", 6) == 0) kib = atol(line + 6);
+  if (file != NULL) fclose(file);
+  return kib;
+}
+
+static long calls_on(MPI_Comm comm, long round) {
+  long mine = round + rank, all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, comm);
+  MPI_Bcast(&all, 1, MPI_LONG, 0, comm);
+  MPI_Barrier(comm);
+  return all;
+}
+
+static long one_round(long round) {
+  MPI_Comm copy, part, grid;
+  int periods[1] = {0};
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_split(copy, rank % 2, -rank, &part);
+  MPI_Cart_create(copy, 1, &size, periods, 1, &grid);
+  const long sum = calls_on(copy, round) + calls_on(part, round) + calls_on(grid, round);
+  MPI_Comm_free(&grid);
+  MPI_Comm_free(&part);
+  MPI_Comm_free(&copy);
+  return sum;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const long rounds = argc > 1 ? atol(argv[1]) : 1000;
+  long sum = 0, before = 0;
+  for (long round = 0; round < rounds; ++round) {
+    if (round == rounds / 5) before = resident_kib();
+    sum += one_round(round);
+  }
+  if (rank == 0) printf("grown %ld KiB, checksum %ld\n", resident_kib() - before, sum);
+  fflush(stdout);
+  return MPI_Finalize();
+}
