@@ -110,7 +110,8 @@ def mpi_calls(path: Path) -> tuple[frozenset[str], frozenset[str]]:
     """The C calls of MPI (MPI_X, PMPI_X) that a library of 64 bits defines, and those that it needs; none without
     section headers. ValueError for a damaged file.
     """
-    defined, needed = set(), set()
+    defined: set[str] = set()
+    needed: set[str] = set()
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
             for name, section in read_symbols(data):
