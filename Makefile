@@ -14,7 +14,7 @@ RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/pytho
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
 .PHONY: help setup mpis configure build demo test test-quick lint docs fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time papers papers-fig papers-list install wheel test-wheel clean
+  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time bench-applications papers papers-fig papers-list install wheel test-wheel clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -156,6 +156,10 @@ bench-scale: build
 bench-time: build
 	$(VENV)/bin/python bench/time/run.py --build $(BUILD)
 	$(VENV)/bin/python bench/time/report.py --build $(BUILD)
+
+## make bench-applications  unchanged applications with Ranktree: right results, times, bytes (root, Debian's lammps and hpcc, alone)
+bench-applications: build
+	$(VENV)/bin/python bench/applications/run.py --build $(BUILD)
 
 ## make papers       the papers' figures by simulation, and their pages in docs/papers; continues where it stopped (needs simgrid)
 papers: build

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Unchanged applications, plain and with Ranktree: is the result right, and what do time and traffic become?
+
+    run.py --build BUILD [--rounds 3] [--machine NAME] [--results FILE] [NAME...]
+
+Each variant runs once a round, every second round backwards, under Open MPI. A run is right if its exit code is 0 and
+each of the application's reference values is within its tolerance; its output is the same if its standard output equals
+the first packed run's but for times. results.csv has a row a run, with the load of the machine as it began. Clusters
+need root (docs/how-to/emulate-a-cluster.md).
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from application import HERE, Application, Missing, load, names
+
+sys.path.insert(0, str(HERE.parent))
+
+from endings import Ended, end_by_exception, undisturbed  # noqa: E402
+
+MACHINES: dict[str, tuple[int, ...]] = {"one node": (), "4x4": (4, 4, 4, 4), "5+3+4+4": (5, 3, 4, 4)}
+RATE, LATENCY = 200, 200  # Mbit/s and microseconds of a node's link
+RESULTS = HERE / "results.csv"
+FIELDS = ("application", "machine", "variant", "round", "exit", "right", "same", "seconds", "bytes", "load")
+VARIANTS = ("packed", "traced", "round robin", "plan", "reordered", "auto, first run", "auto, cached", "all")
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@dataclass
+class Bench:
+    """One machine, in a folder."""
+
+    build: Path
+    folder: Path
+    machine: str
+    first: dict[str, list[str]] = field(default_factory=dict)  # steady output of the first packed run
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """Of each emulated node; empty for this host."""
+        return MACHINES[self.machine]
+
+    @property
+    def state(self) -> Path:
+        """The cluster's folder."""
+        return self.folder / "cluster"
+
+    def call(self, *words: object, limit: float = 60) -> str:
+        """The output of a program of the build tree that must succeed."""
+        command = [str(self.build / "bin" / str(words[0])), *map(str, words[1:])]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+        if result.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}: exit {result.returncode}: {result.stderr[-500:]}")
+        return result.stdout
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        """Makes the cluster, if it is one, and removes it in any case."""
+        if not self.slots:
+            yield
+            return
+        shape = ["--nodes", len(self.slots), "--per-switch", len(self.slots), "--cpus", max(self.slots)]
+        with undisturbed():
+            self.call("minicluster", "up", self.state, *shape, "--rate", RATE, "--latency", LATENCY)
+        hosts = [f"n{node} slots={count}\n" for node, count in enumerate(self.slots)]
+        (self.folder / "hostfile").write_text("".join(hosts), encoding="ascii")
+        try:
+            yield
+        finally:
+            subprocess.run([self.build / "bin/minicluster", "down", self.state], timeout=60, check=False)
+
+    def launch(self, application: Application, *options: str) -> list[str]:
+        """The launcher's command."""
+        exported = [word for pair in application.variables.items() for word in ("-x", "=".join(pair))]
+        words = ["-np", str(application.ranks), *options, *exported, *application.command()]
+        if not self.slots:
+            return ["mpirun.openmpi", "--oversubscribe", *words]
+        return [str(self.state / "mpirun"), "--hostfile", str(self.folder / "hostfile"), *words]
+
+    def pattern(self, application: Application) -> Path:
+        """Where the traced run's pattern is."""
+        return self.folder / f"{application.name}.npz"
+
+    def plan(self, application: Application) -> str:
+        """Writes the plan for the pattern; the verdict."""
+        machine = self.machine_file() if self.slots else f"core:{application.ranks}"
+        plan = self.folder / f"{application.name}.json"
+        return self.call("ranktree", "map", self.pattern(application), "--machine", machine, "-o", plan)
+
+    def machine_file(self) -> Path:
+        """The machine file of the cluster."""
+        path = self.folder / "machine.json"
+        shapes = {f"of{count}": f"core:{count}" for count in set(self.slots)}
+        hosts = [{"names": f"n{node}", "shape": f"of{count}"} for node, count in enumerate(self.slots)]
+        data = {"format": "ranktree-machine", "version": 1, "shapes": shapes, "network": {"hosts": hosts}}
+        path.write_text(json.dumps(data), encoding="utf-8")
+        return path
+
+    def command(self, application: Application, variant: str) -> list[str]:
+        """What a variant runs."""
+        launch = self.launch(application, *(["--map-by", "node"] if variant == "round robin" else []))
+        pattern = str(self.pattern(application))
+        auto = ["--collectives", "auto", "--collectives-cache", str(self.folder / f"cache-{application.name}")]
+        run = {
+            "reordered": ["--reorder", pattern],
+            "plan": ["--plan", pattern.replace(".npz", ".json"), "--verify-hosts"],
+            "auto, first run": ["--collectives", "auto", "--no-collectives-cache"],
+            "auto, cached": auto,
+            "all": ["--reorder", pattern, *auto],
+        }
+        ranktree = str(self.build / "bin/ranktree")
+        if variant == "traced":
+            return [ranktree, "trace", "-q", "-o", pattern, "--", *launch]
+        return [ranktree, "run", *run[variant], "--", *launch] if variant in run else launch
+
+    def variants(self) -> list[str]:
+        """Round robin and a plan have no other nodes to choose from on one node."""
+        return [name for name in VARIANTS if self.slots or name not in ("round robin", "plan")]
+
+    def measure(self, application: Application, variant: str, number: int) -> dict[str, object]:
+        """One run: a row of results.csv."""
+        folder = self.folder / f"{application.name}-{variant.replace(' ', '-').replace(',', '')}-{number}"
+        application.prepare(folder)
+        command = self.command(application, variant)
+        load_before = os.getloadavg()[0]
+        if self.slots:
+            self.call("minicluster", "bytes", self.state, "--reset")
+        begin = time.monotonic()
+        code, output, errors = finished(command, folder, application.seconds)
+        seconds = time.monotonic() - begin
+        counted = self.call("minicluster", "bytes", self.state, "--json") if self.slots else "{}"
+        faults = application.faults(output, folder)
+        for fault in faults:
+            print(f"{application.name}, {self.machine}, {variant}: {fault}\n{errors[-1000:]}", file=sys.stderr)
+        steady = application.steady(output)
+        same = steady == self.first.setdefault(application.name, steady)
+        row = (application.name, self.machine, variant, number, code, not faults and code == "0", same)
+        figures = (f"{seconds:.3f}", json.loads(counted).get("inter_node_bytes", ""), f"{load_before:.1f}")
+        return dict(zip(FIELDS, (*row, *figures), strict=True))
+
+    def rounds(self, application: Application, count: int) -> Iterator[dict[str, object]]:
+        """All rows. The first round runs in the order of VARIANTS: a plan needs the trace, a cache its first run."""
+        for number in range(count):
+            for variant in self.variants() if number % 2 == 0 else self.variants()[::-1]:
+                row = self.measure(application, variant, number)
+                yield row
+                if variant == "traced" and number == 0:
+                    if not self.pattern(application).exists():
+                        return
+                    print(f"{application.name}, {self.machine}:\n{self.plan(application)}", flush=True)
+
+
+def finished(command: list[str], folder: Path, limit: float) -> tuple[str, str, str]:
+    """The exit code, or `late`, and both outputs of a command."""
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **ROOT}
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # the launcher stops its ranks
+            output, errors = process.communicate(timeout=30)
+            return "late", output, errors
+        except Ended:
+            process.terminate()
+            raise
+    return str(process.returncode), output, errors
+
+
+def read_rows(path: Path) -> list[dict[str, object]]:
+    """What was measured before."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> None:
+    """All rows."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def measure_all(options: argparse.Namespace, applications: list[Application], folder: Path) -> bool:
+    """Replaces the rows of these applications and machines; whether each run was right."""
+    right = True
+    for number, machine in enumerate(options.machine or MACHINES):
+        bench = Bench(options.build.resolve(), folder / str(number), machine)
+        bench.folder.mkdir()
+        with bench.up():
+            for application in applications:
+                about = (application.name, machine)
+                rows = [row for row in read_rows(options.results) if (row["application"], row["machine"]) != about]
+                for row in bench.rounds(application, options.rounds):
+                    rows.append(row)
+                    write(options.results, rows)
+                    print(*row.values(), sep="\t", flush=True)
+                    right = right and bool(row["right"])
+    return right
+
+
+def main() -> int:
+    """Measures what is named, all applications if none is."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--machine", action="append", choices=MACHINES, help="this one only; may be repeated")
+    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FILE")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}")
+    options = parser.parse_args()
+    unknown = sorted(set(options.names) - set(names()))
+    if unknown:
+        parser.error(f"NAME: expected one of {', '.join(names())}, found '{unknown[0]}'")
+    applications = [load(name) for name in options.names or names()]
+    try:
+        for application in applications:
+            application.command()
+    except Missing as reason:
+        print(reason, file=sys.stderr)
+        return 1
+    end_by_exception()
+    try:
+        with tempfile.TemporaryDirectory(prefix="ranktree-applications-") as folder:
+            return 0 if measure_all(options, applications, Path(folder)) else 1
+    except Ended:
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

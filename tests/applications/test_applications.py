@@ -1,0 +1,128 @@
+"""bench/applications: which values count as right, which lines may differ, and the refusal of what is missing."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import scripts
+
+(application,) = scripts.load("bench/applications", "application")
+RUN = Path(__file__).resolve().parents[2] / "bench/applications/run.py"
+
+LAMMPS = """Step Temp E_pair E_mol TotEng Press
+       0         1.44   -6.7733681            0   -4.6134356   -5.0197073
+     100    0.7574531   -5.7585055            0   -4.6223613   0.20726105
+Loop time of 2.32985 on 1 procs for 100 steps with 32000 atoms
+Total wall time: 0:00:02
+"""
+HPCC = """||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=        0.0064738 ...... PASSED
+              0 tests completed and failed residual checks,
+CommWorldProcs=16
+PTRANS_residual=0
+MPIRandomAccess_ErrorsFraction=0
+MPIFFT_maxErr=1.11886e-15
+Success=1
+"""
+
+
+def faults_of_hpcc(folder: Path, text: str) -> list[str]:
+    """What is found wrong with this file of results."""
+    (folder / "hpccoutf.txt").write_text(text, encoding="ascii")
+    return application.load("hpcc").faults("", folder)
+
+
+def test_the_published_lines_of_lammps_are_right(tmp_path: Path) -> None:
+    assert application.load("lammps").faults(LAMMPS, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "fault"),
+    [
+        (
+            "-4.6223613",
+            "-4.6223713",
+            "total energy of an atom at step 100: expected -4.62236 within 1e-06, found -4.6223713",
+        ),
+        ("-6.7733681", "nan", "potential energy of an atom at step 0: expected -6.77337 within 1e-07, found nan"),
+        ("0.20726105", "-", "pressure at step 100: expected 0.207261 within 1e-05, found -"),
+    ],
+)
+def test_a_wrong_value_is_named(tmp_path: Path, right: str, wrong: str, fault: str) -> None:
+    assert application.load("lammps").faults(LAMMPS.replace(right, wrong), tmp_path) == [fault]
+
+
+def test_output_that_stops_early_is_wrong(tmp_path: Path) -> None:
+    faults = application.load("lammps").faults(LAMMPS.partition("     100")[0], tmp_path)
+    assert [fault.partition(":")[2].split(", ")[-1] for fault in faults] == ["found no line", "found no line"]
+
+
+def test_hpcc_is_right_by_its_file(tmp_path: Path) -> None:
+    assert faults_of_hpcc(tmp_path, HPCC) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("Success=0", "the whole run"),
+        ("CommWorldProcs=4", "ranks"),
+        ("MPIFFT_maxErr=0.5", "MPIFFT's largest error"),
+        ("MPIRandomAccess_ErrorsFraction=0.02", "wrong part of RandomAccess' table"),
+        ("PTRANS_residual=20", "PTRANS' residual"),
+    ],
+)
+def test_each_part_of_hpcc_can_fail(tmp_path: Path, line: str, name: str) -> None:
+    key = line.partition("=")[0]
+    text = re.sub(f"^{key}=.*$", line, HPCC, flags=re.MULTILINE)
+    assert text != HPCC
+    assert [fault.partition(":")[0] for fault in faults_of_hpcc(tmp_path, text)] == [name]
+
+
+def test_one_wrong_line_of_several_is_found(tmp_path: Path) -> None:
+    faults = faults_of_hpcc(tmp_path, HPCC + "              3 tests completed and failed residual checks,\n")
+    assert faults == ["failed tests of HPL: expected 0 within 0, found 3"]
+
+
+def test_without_its_file_nothing_of_hpcc_is_right(tmp_path: Path) -> None:
+    assert len(application.load("hpcc").faults(HPCC, tmp_path)) == 7
+
+
+def test_only_lines_about_time_may_differ() -> None:
+    lammps = application.load("lammps")
+    assert lammps.steady(LAMMPS) == LAMMPS.splitlines()[:3]
+
+
+def test_the_program_in_python_meets_its_eigenvalue(tmp_path: Path) -> None:
+    output = "ranks 16\nenergy 261828.361449\ndecay 0.999397786\nlargest error 4.441e-16\n"
+    heat = application.load("heat")
+    assert heat.faults(output, tmp_path) == []
+    assert heat.faults(output.replace("e-16", "e-04"), tmp_path) != []
+
+
+@pytest.mark.parametrize("name", application.names())
+def test_the_input_is_there(tmp_path: Path, name: str) -> None:
+    each = application.load(name)
+    each.prepare(tmp_path / "run")
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == sorted(each.input)
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:
+    missing = replace(application.load("lammps"), program="no-such-program")
+    with pytest.raises(application.Missing, match="lammps: no-such-program is missing: apt-get install lammps"):
+        missing.command()
+
+
+def test_a_missing_module_is_named_with_the_command_that_installs_it() -> None:
+    missing = replace(application.load("heat"), modules=("no_such_module",))
+    with pytest.raises(application.Missing, match="heat: no_such_module is missing: .*-m pip install no_such_module"):
+        missing.command()
+
+
+def test_an_unknown_application_is_refused(build_folder: Path) -> None:
+    command = [sys.executable, str(RUN), "--build", str(build_folder), "nosuch"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 2
+    assert "NAME: expected one of heat, hpcc, lammps, found 'nosuch'" in result.stderr
