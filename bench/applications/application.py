@@ -46,6 +46,7 @@ class Application:
     arguments: tuple[str, ...]
     ranks: int
     seconds: float  # limit of one run
+    machines: tuple[str, ...]  # where a plain run takes less than that; empty for all
     package: str  # Debian's; empty where modules of Python are needed
     modules: tuple[str, ...]
     input: tuple[str, ...]  # files that are copied to where it runs
@@ -106,6 +107,7 @@ def load(name: str) -> Application:
         arguments=tuple(data["arguments"]),
         ranks=data["ranks"],
         seconds=data["seconds"],
+        machines=tuple(data.get("machines", ())),
         package=data.get("package", ""),
         modules=tuple(data.get("modules", ())),
         input=tuple(data["input"]),

@@ -201,6 +201,8 @@ def measure_all(options: argparse.Namespace, applications: list[Application], fo
         bench.folder.mkdir()
         with bench.up():
             for application in applications:
+                if application.machines and machine not in application.machines:
+                    continue
                 about = (application.name, machine)
                 rows = [row for row in read_rows(options.results) if (row["application"], row["machine"]) != about]
                 for row in bench.rounds(application, options.rounds):

@@ -126,3 +126,13 @@ def test_an_unknown_application_is_refused(build_folder: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 2
     assert "NAME: expected one of heat, hpcc, lammps, found 'nosuch'" in result.stderr
+
+
+def test_the_report_counts_right_runs_and_takes_medians() -> None:
+    (report,) = scripts.load("bench/applications", "report")
+    rows = [
+        {"application": "a", "machine": "4x4", "variant": "packed", "right": right, "same": "True"}
+        | {"seconds": seconds, "load": "2", "bytes": "1500000"}
+        for right, seconds in (("True", "1"), ("False", "2"), ("True", "9"))
+    ]
+    assert report.table(rows)[2:] == ["| a | 4x4 | packed | 3 | 2 | 3 | 2.0 | 2 | 1.5 |"]
