@@ -153,6 +153,7 @@ class Gate:
             yield f"place by {', '.join(words)}", "counted", lambda words=words: self.objective(*words)
         yield "trace", "counted", self.trace
         yield "pass through", "counted", self.pass_through
+        yield "communicator", "counted", self.communicator
         for size in BROADCASTS:
             yield f"shared broadcast {size}", "counted", lambda size=size: self.shared(size)
         yield "auto", "alone", self.auto
@@ -191,6 +192,15 @@ class Gate:
             served = {"LD_PRELOAD": self.library("collect", mpi), "RANKTREE_COLL": "auto"}
             added = self.calls(mpi, "broadcast", 20000, served) - self.calls(mpi, "broadcast", 20000, {})
             found[f"pass one broadcast through, {mpi}: instructions"] = added
+        return found
+
+    def communicator(self) -> dict[str, float]:
+        """What `auto` adds to a communicator of one process and 40 calls, from MPI_Comm_dup to MPI_Comm_free."""
+        found = {}
+        for mpi in self.mpis():
+            tuned = {"LD_PRELOAD": self.library("collect", mpi), "RANKTREE_COLL": "auto"}
+            added = self.calls(mpi, "communicator", 200, tuned) - self.calls(mpi, "communicator", 200, {})
+            found[f"auto, communicator of 40 calls, {mpi}: instructions"] = added
         return found
 
     def auto(self) -> dict[str, float]:
