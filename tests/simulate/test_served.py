@@ -105,3 +105,23 @@ def test_text_reports_decisions_and_nonblocking_calls_stay_native(
     assert "Collectives (messages:binomial):" in result.stdout
     assert "11 ranks on 3 nodes: broadcast 32-64: messages:binomial:form=leaders | by rule" in result.stdout
     assert "a simulated rank has one thread; nonblocking collectives stay native" in result.stdout
+
+
+@pytest.mark.parametrize("count", [1, 20000])
+def test_a_binomial_broadcast_takes_the_simulated_time_of_smpis_own(
+    ranktree: Callable, simulated_program: Callable, count: int
+) -> None:
+    """No poll takes simulated time, and messages that share a core's link leave one after the other."""
+
+    def of_a_call(*options: str) -> float:
+        seconds = [
+            report(
+                ranktree, simulated_program(PROGRAM), "node:3 core:8", 24, *options, "--", count, rounds, "broadcasts"
+            )["simulated_s"]
+            for rounds in (10, 20)
+        ]
+        return (seconds[1] - seconds[0]) / 10
+
+    smpi = of_a_call("--algorithm", "bcast:binomial_tree")
+    ours = of_a_call("--collectives", "bcast=messages:binomial:groups=1")
+    assert ours == pytest.approx(smpi, rel=0.02)

@@ -27,6 +27,7 @@
 #include "mpi/collect/operation.h"
 #include "mpi/collect/shared/node_team.h"
 #include "mpi/collect/variant.h"
+#include "mpi/simulated.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -54,10 +55,17 @@ Program among_leaders(Context& context, const Shape& shape) {
   return program;
 }
 
+// Inside a node the messages of a rank are copies by one core, which do not slow each other. A simulated core has a
+// link, which its messages share: there all ranks count as nodes of their own.
+std::span<const std::int32_t> sharing_links(const Context& context) {
+  if (kRanksShareProcess) return {};
+  return context.node_of();
+}
+
 Program make_program(Context& context, const Shape& shape) {
   if (shape.leading >= 0) return among_leaders(context, shape);
   const Composition composition{shape.form, {shape.algorithms.begin(), shape.algorithms.end()}, shape.segment};
-  const Links links{.node_of = context.node_of(), .least = least_in_turn(shape)};
+  const Links links{.node_of = sharing_links(context), .least = least_in_turn(shape)};
   return transform(shape.request, context.hierarchy(shape.groups), composition, context.rank(), &links);
 }
 

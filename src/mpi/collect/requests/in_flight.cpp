@@ -16,24 +16,6 @@
 
 namespace ranktree::mpi::collect {
 
-// While it lives, the rank completes a blocking operation (InFlightList::may_wait). Elsewhere than under SMPI threads
-// may do so at the same time, and nothing is kept.
-class Blocking {
- public:
-  explicit Blocking(InFlightList& list) : list_(list) { mark(true); }
-  ~Blocking() { mark(false); }
-  Blocking(const Blocking&) = delete;
-  Blocking& operator=(const Blocking&) = delete;
-  Blocking(Blocking&&) = delete;
-  Blocking& operator=(Blocking&&) = delete;
-
- private:
-  void mark(bool blocking) {
-    if constexpr (kRanksShareProcess) list_.blocking_ = blocking;
-  }
-  InFlightList& list_;
-};
-
 namespace {
 
 constexpr int kSpins = 64;  // before others get the processor

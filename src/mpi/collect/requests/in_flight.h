@@ -89,6 +89,25 @@ class InFlightList {
   std::atomic<InFlight*> first_ = nullptr;
 };
 
+// While it lives, the rank completes a blocking operation (InFlightList::may_wait). Elsewhere than under SMPI threads
+// may do so at the same time, and nothing is kept. It begins before the operation: the first look at its messages would
+// be a poll, too.
+class Blocking {
+ public:
+  explicit Blocking(InFlightList& list) : list_(list) { mark(true); }
+  ~Blocking() { mark(false); }
+  Blocking(const Blocking&) = delete;
+  Blocking& operator=(const Blocking&) = delete;
+  Blocking(Blocking&&) = delete;
+  Blocking& operator=(Blocking&&) = delete;
+
+ private:
+  void mark(bool blocking) {
+    if constexpr (kRanksShareProcess) list_.blocking_ = blocking;
+  }
+  InFlightList& list_;
+};
+
 // Until it is done; drives all that is in flight meanwhile. Yields the processor between tries, since ranks may
 // outnumber cores. Throws MpiError.
 void finish(Running& running, InFlightList& in_flight);
