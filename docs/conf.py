@@ -21,7 +21,7 @@ html_copy_source = False
 def setup(app: Sphinx) -> None:
     """The languages of blocks whose names the tests use."""
     app.add_lexer("fortran77", FortranFixedLexer)
-    app.add_lexer("c-pattern", CLexer)
-    app.add_lexer("python-pattern", PythonLexer)
-    app.add_lexer("fortran-pattern", FortranLexer)
-    app.add_lexer("fortran-grid", FortranLexer)
+    for purpose in ("pattern", "grid"):
+        app.add_lexer(f"c-{purpose}", CLexer)
+        app.add_lexer(f"python-{purpose}", PythonLexer)
+        app.add_lexer(f"fortran-{purpose}", FortranLexer)

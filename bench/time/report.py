@@ -58,14 +58,51 @@ def spearman(a: list[float], b: list[float]) -> float:
     return float(np.corrcoef(first, second)[0, 1])
 
 
+def head(where: str) -> str:
+    """The two first lines of the table."""
+    names = " | ".join(OBJECTIVES)
+    return f"| {where} | program | placements | ms | {names} | {names} |\n|{'---|' * (4 + 2 * len(OBJECTIVES))}"
+
+
+class Table:
+    """One line for each program on each machine, and the median and the worst of all."""
+
+    def __init__(self) -> None:
+        """Begins empty."""
+        self.correlations: list[list[float]] = []
+        self.regrets: list[list[float | None]] = []
+
+    def line(self, where: str, program: str, times: Times, each: list[list[float]], plans: list[str]) -> str:
+        """`each`: the objectives' values of the placements in `times`; `plans`: each objective's own placement."""
+        measured = list(times.values())
+        columns = [list(column) for column in zip(*each, strict=True)]
+        self.correlations.append([spearman(column, measured) for column in columns])
+        fastest = min(measured)
+        self.regrets.append([times[nodes] / fastest - 1 if nodes in times else None for nodes in plans])
+        spread = f"{fastest * 1e3:.3g} to {max(measured) * 1e3:.3g}"
+        numbers = " | ".join(f"{value:.2f}" for value in self.correlations[-1])
+        lost = " | ".join("-" if value is None else f"{value:.0%}" for value in self.regrets[-1])
+        return f"| {where} | {program} | {len(times)} | {spread} | {numbers} | {lost} |"
+
+    def summary(self) -> list[str]:
+        """The two last lines."""
+        correlations = list(zip(*self.correlations, strict=True))
+        regrets = [[value for value in column if value is not None] for column in zip(*self.regrets, strict=True)]
+        rows = (("median", statistics.median, statistics.median), ("worst", min, max))
+        return [
+            f"| {name} | | | | {' | '.join(f'{low(column):.2f}' for column in correlations)} | "
+            f"{' | '.join(f'{high(column):.0%}' for column in regrets)} |"
+            for name, low, high in rows
+        ]
+
+
 class Report:
     """All programs on all clusters."""
 
     def __init__(self, folder: Path) -> None:
         """Reads the measured times."""
         self.folder = folder
-        self.correlations: list[list[float]] = []
-        self.regrets: list[list[float | None]] = []
+        self.table = Table()
         self.times: dict[tuple[str, str], Times] = {}
         for row in read_rows(HERE / "results.csv"):
             self.times.setdefault((row["cluster"], row["kernel"]), {})[row["nodes"]] = float(row["median_s"])
@@ -75,30 +112,11 @@ class Report:
         slots = CLUSTERS[cluster]
         tree, pattern, times = load_tree(self.folder, slots), load_kernel(kernel), self.times[cluster, kernel]
         each = [values(tree, pattern, leaves_of(nodes, slots)) for nodes in times]
-        measured = list(times.values())
-        columns = [list(column) for column in zip(*each, strict=True)]
-        self.correlations.append([spearman(column, measured) for column in columns])
         plans = [nodes_of(by_objective(tree, pattern, name), slots) for name in OBJECTIVES]
-        fastest = min(measured)
-        self.regrets.append([times[nodes] / fastest - 1 if nodes in times else None for nodes in plans])
         if rows:
             for (nodes, seconds), found in sorted(zip(times.items(), each, strict=True), key=lambda row: row[0][1]):
                 print(cluster, kernel, nodes, f"{seconds:.4f}", *(f"{value:.5g}" for value in found))
-        spread = f"{fastest * 1e3:.3g} to {max(measured) * 1e3:.3g}"
-        numbers = " | ".join(f"{value:.2f}" for value in self.correlations[-1])
-        lost = " | ".join("-" if value is None else f"{value:.0%}" for value in self.regrets[-1])
-        return f"| {cluster} | {kernel} | {len(times)} | {spread} | {numbers} | {lost} |"
-
-    def summary(self) -> list[str]:
-        """The median and the worst of all lines."""
-        correlations = list(zip(*self.correlations, strict=True))
-        regrets = [[value for value in column if value is not None] for column in zip(*self.regrets, strict=True)]
-        rows = (("median", statistics.median, statistics.median), ("worst", min, max))
-        return [
-            f"| {name} | | | | {' | '.join(f'{low(column):.2f}' for column in correlations)} | "
-            f"{' | '.join(f'{high(column):.0%}' for column in regrets)} |"
-            for name, low, high in rows
-        ]
+        return self.table.line(cluster, kernel, times, each, plans)
 
 
 def main() -> int:
@@ -111,13 +129,12 @@ def main() -> int:
     sys.path.insert(0, str(options.build.resolve() / "python"))
     with tempfile.TemporaryDirectory(prefix="ranktree-time-") as folder:
         report = Report(Path(folder))
-        names = " | ".join(OBJECTIVES)
-        print(f"| cluster | program | placements | ms | {names} | {names} |\n|{'---|' * (4 + 2 * len(OBJECTIVES))}")
+        print(head("cluster"))
         for cluster in options.cluster or CLUSTERS:
             for kernel in KERNELS:
                 if (cluster, kernel.name) in report.times:
                     print(report.add(cluster, kernel.name, options.rows))
-        print("\n".join(report.summary()))
+        print("\n".join(report.table.summary()))
     return 0
 
 
