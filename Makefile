@@ -157,7 +157,7 @@ bench-time: build
 	$(VENV)/bin/python bench/time/run.py --build $(BUILD)
 	$(VENV)/bin/python bench/time/report.py --build $(BUILD)
 
-## make bench-applications  unchanged applications with Ranktree: right results, times, bytes (root, Debian's lammps and hpcc, alone)
+## make bench-applications  unchanged applications with Ranktree: right results, times, bytes (root, Debian's packages, alone)
 bench-applications: build
 	$(VENV)/bin/python bench/applications/run.py --build $(BUILD)
 

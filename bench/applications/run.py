@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from difflib import unified_diff
 from pathlib import Path
 
 from application import HERE, Application, Missing, load, names
@@ -143,7 +144,10 @@ class Bench:
         for fault in faults:
             print(f"{application.name}, {self.machine}, {variant}: {fault}\n{errors[-1000:]}", file=sys.stderr)
         steady = application.steady(output)
-        same = steady == self.first.setdefault(application.name, steady)
+        first = self.first.setdefault(application.name, steady)
+        same = steady == first
+        for line in list(unified_diff(first, steady, lineterm="", n=0))[3:]:
+            print(f"{application.name}, {self.machine}, {variant}: {line}", file=sys.stderr)
         row = (application.name, self.machine, variant, number, code, not faults and code == "0", same)
         figures = (f"{seconds:.3f}", json.loads(counted).get("inter_node_bytes", ""), f"{load_before:.1f}")
         return dict(zip(FIELDS, (*row, *figures), strict=True))

@@ -29,6 +29,19 @@ Success=1
 """
 
 
+CP2K = """ GLOBAL| Total number of message passing processes                             8
+     1 P_Mix/Diag. 0.40E+00    2.4     1.14453979       -57.8880897677 -5.79E+01
+  Total energy:                                               -57.88808976772813
+ ENERGY| Total FORCE_EVAL ( QS ) energy [a.u.]:              -58.179515696027863
+ MP_Alltoall            49                   9625.
+ qs_forces                            1  2.0    0.002    0.003   12.608   12.658
+"""
+NWCHEM = """    nproc           =        8
+                 5      -75.9278877752  9.78D-06  5.17D-06      0.1
+         Total SCF energy =    -75.927887775316
+"""
+
+
 def faults_of_hpcc(folder: Path, text: str) -> list[str]:
     """What is found wrong with this file of results."""
     (folder / "hpccoutf.txt").write_text(text, encoding="ascii")
@@ -102,6 +115,31 @@ def test_the_program_in_python_meets_its_eigenvalue(tmp_path: Path) -> None:
     assert heat.faults(output.replace("e-16", "e-04"), tmp_path) != []
 
 
+@pytest.mark.parametrize(
+    ("name", "output", "right", "wrong", "fault"),
+    [
+        ("cp2k", CP2K, "-57.88808976772813", "-57.88808976779", "energy after one step"),
+        ("cp2k", CP2K, "Total energy:", "SCF run NOT converged", "energy after one step"),
+        ("cp2k", CP2K, "processes                             8", "processes 1", "ranks"),
+        ("nwchem", NWCHEM, "-75.927887775316", "-75.9278878", "energy"),
+        ("nwchem", NWCHEM, "nproc           =        8", "nproc           =        1", "ranks"),
+    ],
+)
+def test_energies_are_compared_with_those_of_the_sources(
+    tmp_path: Path, name: str, output: str, right: str, wrong: str, fault: str
+) -> None:
+    each = application.load(name)
+    assert each.faults(output, tmp_path) == []
+    assert output.replace(right, wrong) != output
+    found = each.faults(output.replace(right, wrong), tmp_path)
+    assert [text.partition(":")[0] for text in found] == [fault]
+
+
+def test_digits_that_follow_the_order_of_sums_may_differ() -> None:
+    assert application.load("cp2k").steady(CP2K) == CP2K.splitlines()[:1]
+    assert application.load("nwchem").steady(NWCHEM) == NWCHEM.splitlines()[:1]
+
+
 @pytest.mark.parametrize("name", application.names())
 def test_the_input_is_there(tmp_path: Path, name: str) -> None:
     each = application.load(name)
@@ -125,7 +163,7 @@ def test_an_unknown_application_is_refused(build_folder: Path) -> None:
     command = [sys.executable, str(RUN), "--build", str(build_folder), "nosuch"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 2
-    assert "NAME: expected one of heat, hpcc, lammps, found 'nosuch'" in result.stderr
+    assert "NAME: expected one of cp2k, heat, hpcc, lammps, nwchem, found 'nosuch'" in result.stderr
 
 
 def test_the_report_counts_right_runs_and_takes_medians() -> None:
