@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Unchanged applications, plain and with Ranktree: is the result right, and what do time and traffic become?
 
-    run.py --build BUILD [--rounds 3] [--machine NAME] [--results FILE] [NAME...]
+    run.py --build BUILD [--rounds 3] [--machine NAME] [--results FILE] [--patterns FOLDER] [NAME...]
 
 Each variant runs once a round, every second round backwards, under Open MPI. A run is right if its exit code is 0 and
 each of the application's reference values is within its tolerance; its output is the same if its standard output equals
@@ -13,6 +13,7 @@ import argparse
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,7 @@ class Bench:
     build: Path
     folder: Path
     machine: str
+    kept: Path | None = None  # gets copies of the patterns; nodes may not see it
     first: dict[str, list[str]] = field(default_factory=dict)  # steady output of the first packed run
 
     @property
@@ -92,10 +94,14 @@ class Bench:
         """Where the traced run's pattern is."""
         return self.folder / f"{application.name}.npz"
 
+    def plan_file(self, application: Application) -> Path:
+        """Where the plan is."""
+        return self.folder / f"{application.name}.json"
+
     def plan(self, application: Application) -> str:
         """Writes the plan for the pattern; the verdict."""
         machine = self.machine_file() if self.slots else f"core:{application.ranks}"
-        plan = self.folder / f"{application.name}.json"
+        plan = self.plan_file(application)
         return self.call("ranktree", "map", self.pattern(application), "--machine", machine, "-o", plan)
 
     def machine_file(self) -> Path:
@@ -114,7 +120,7 @@ class Bench:
         auto = ["--collectives", "auto", "--collectives-cache", str(self.folder / f"cache-{application.name}")]
         run = {
             "reordered": ["--reorder", pattern],
-            "plan": ["--plan", pattern.replace(".npz", ".json"), "--verify-hosts"],
+            "plan": ["--plan", str(self.plan_file(application)), "--verify-hosts"],
             "auto, first run": ["--collectives", "auto", "--no-collectives-cache"],
             "auto, cached": auto,
             "all": ["--reorder", pattern, *auto],
@@ -161,6 +167,8 @@ class Bench:
                 if variant == "traced" and number == 0:
                     if not self.pattern(application).exists():
                         return
+                    if self.kept:
+                        shutil.copy(self.pattern(application), self.kept)
                     print(f"{application.name}, {self.machine}:\n{self.plan(application)}", flush=True)
 
 
@@ -201,7 +209,9 @@ def measure_all(options: argparse.Namespace, applications: list[Application], fo
     """Replaces the rows of these applications and machines; whether each run was right."""
     right = True
     for number, machine in enumerate(options.machine or MACHINES):
-        bench = Bench(options.build.resolve(), folder / str(number), machine)
+        bench = Bench(
+            options.build.resolve(), folder / str(number), machine, options.patterns and options.patterns.resolve()
+        )
         bench.folder.mkdir()
         with bench.up():
             for application in applications:
@@ -224,6 +234,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--machine", action="append", choices=MACHINES, help="this one only; may be repeated")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FILE")
+    parser.add_argument("--patterns", type=Path, metavar="FOLDER", help="gets copies of the traced patterns")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}")
     options = parser.parse_args()
     unknown = sorted(set(options.names) - set(names()))
@@ -236,6 +247,8 @@ def main() -> int:
     except Missing as reason:
         print(reason, file=sys.stderr)
         return 1
+    if options.patterns:
+        options.patterns.mkdir(parents=True, exist_ok=True)
     end_by_exception()
     try:
         with tempfile.TemporaryDirectory(prefix="ranktree-applications-") as folder:

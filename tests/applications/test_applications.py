@@ -174,3 +174,20 @@ def test_the_report_counts_right_runs_and_takes_medians() -> None:
         for right, seconds in (("True", "1"), ("False", "2"), ("True", "9"))
     ]
     assert report.table(rows)[2:] == ["| a | 4x4 | packed | 3 | 2 | 3 | 2.0 | 2 | 1.5 |"]
+
+
+def test_calls_are_listed_with_the_most_bytes_first() -> None:
+    (calls,) = scripts.load("bench/applications", "calls")
+    collectives = {"name": "collective", "messages": 2, "bytes": 60}
+    report = {
+        "traffic": {"classes": [{"name": "p2p", "messages": 4, "bytes": 100}, collectives]},
+        "sends": {"calls": [{"call": "MPI_Isend", "messages": 4, "bytes": 100}]},
+        "calls": [
+            {"operation": "Barrier", "calls": 8, "bytes": 0},
+            {"operation": "Bcast", "calls": 16, "bytes": 6400},
+        ],
+    }
+    rows = calls.rows_of("a", report)
+    vectors = "messages of v and w collectives"
+    assert [(row["call"], row["calls"]) for row in rows] == [("Bcast", 16), ("Isend", 4), (vectors, 2), ("Barrier", 8)]
+    assert calls.table(rows)[2:4] == ["| a | Bcast | 16 | 400 |", "| a | Isend | 4 | 25 |"]
