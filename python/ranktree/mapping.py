@@ -148,6 +148,8 @@ def load_expanded(
         notify(f"{path}: {warning}")
     if isinstance(traffic, np.ndarray):
         return square(traffic)
+    if collectives != "none" and not traffic.collectives:
+        return traffic  # as it would be, without a copy
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives)
 
 
