@@ -34,6 +34,10 @@ from cases import (
 from limits import missed
 from rows import RESULTS, Row, load
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from marked_page import write_between_marks  # noqa: E402
+
 MARKS = ("<!-- tables: bench/collect/report.py -->", "<!-- end of tables -->")
 
 
@@ -217,17 +221,6 @@ def print_row(row: Row) -> None:
     print(f"{where}: {case}: {figures}", flush=True)
 
 
-def write(page: Path, found: str) -> None:
-    """Replaces the text between the marks."""
-    before, begin, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
-    _, finish, after = rest.partition(MARKS[1])
-    if not begin or not finish:
-        raise ValueError(f"{page}: expected the marks {MARKS[0]} and {MARKS[1]}")
-    half = page.with_name(page.name + ".new")
-    half.write_text(f"{before}{begin}\n\n{found}\n\n{finish}{after}", encoding="utf-8")
-    half.replace(page)
-
-
 def main() -> int:
     """Prints the tables, or writes them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -245,7 +238,7 @@ def main() -> int:
     if options.write is None:
         print(tables(rows))
     else:
-        write(options.write, tables(rows))
+        write_between_marks(options.write, MARKS, tables(rows))
     return 0
 
 

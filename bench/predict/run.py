@@ -23,9 +23,10 @@ from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench")]
 
 from demo import LATENCY, RATE, EmulatedCluster, Programs, run  # noqa: E402
+from marked_page import write_between_marks  # noqa: E402
 
 RANKS = 16
 MACHINE = "node:4 core:4"
@@ -171,15 +172,6 @@ def report(cases: list[Case], links: dict) -> str:
     return "\n".join(texts) + "\n"
 
 
-def write_between_marks(page: Path, text: str) -> None:
-    """Replaces what stands between the marks of a page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
-    _, found, after = rest.partition(MARKS[1])
-    if not found:
-        sys.exit(f"{page}: expected the marks '{MARKS[0]}' and '{MARKS[1]}', found none")
-    page.write_text(f"{before}{MARKS[0]}\n\n{text}\n{MARKS[1]}{after}", encoding="utf-8")
-
-
 def main() -> None:
     """Measures, and prints or writes the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -201,7 +193,7 @@ def main() -> None:
         cases = list(cases_of(lines, folder / "links.json", arguments.build.resolve()))
         text = report(cases, json.loads((folder / "links.json").read_text(encoding="utf-8")))
     if arguments.write:
-        write_between_marks(arguments.write, text)
+        write_between_marks(arguments.write, MARKS, text)
     else:
         print(text, end="")
 

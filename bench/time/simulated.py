@@ -24,6 +24,10 @@ from typing import Any
 from cluster import OBJECTIVES, planned
 from report import Table, head, values
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from marked_page import write_between_marks  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = {
     "cg": ("cg", "A", "2"),
@@ -170,15 +174,6 @@ def lines_of(options: argparse.Namespace, folder: Path) -> Iterator[str]:
     yield from table.summary()
 
 
-def write_between_marks(page: Path, text: str) -> None:
-    """Replaces what stands between the marks of a page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
-    _, found, after = rest.partition(MARKS[1])
-    if not found:
-        sys.exit(f"{page}: expected the marks '{MARKS[0]}' and '{MARKS[1]}', found none")
-    page.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
-
-
 def main() -> int:
     """Prints or writes one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -192,7 +187,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="ranktree-time-") as folder:
         lines = lines_of(options, Path(folder))
         if options.write:
-            write_between_marks(options.write, "\n".join([f"Simulated on {date.today():%d %B %Y}.", "", *lines]))
+            write_between_marks(options.write, MARKS, "\n".join([f"Simulated on {date.today():%d %B %Y}.", "", *lines]))
         else:
             for line in lines:
                 print(line, flush=True)

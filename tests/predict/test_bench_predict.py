@@ -37,10 +37,11 @@ def test_what_a_wrong_choice_costs(bench: ModuleType) -> None:
 def test_the_tables_stand_between_the_marks(bench: ModuleType, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{bench.MARKS[0]}\nold\n{bench.MARKS[1]}\nafter\n")
-    bench.write_between_marks(page, "new\n")
+    bench.write_between_marks(page, bench.MARKS, "new\n")
     text = page.read_text()
     assert "old" not in text and text.startswith("before") and text.endswith("after\n") and "\nnew\n" in text
     page.write_text("no marks\n")
-    with pytest.raises(SystemExit, match="expected the marks"):
-        bench.write_between_marks(page, "new")
+    with pytest.raises(ValueError, match="expected the marks"):
+        bench.write_between_marks(page, bench.MARKS, "new")
     assert page.read_text() == "no marks\n"
+    assert list(tmp_path.iterdir()) == [page]
