@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/divisors.h"
 #include "core/predict/candidates.h"
 #include "core/predict/costs.h"
 #include "core/predict/evaluate.h"

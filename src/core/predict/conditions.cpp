@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/divisors.h"
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
 #include "core/predict/closed_forms.h"
@@ -147,18 +148,6 @@ std::optional<Condition> about_trees(Algorithm algorithm, const Numbers& n) {
 }
 
 }  // namespace
-
-std::vector<Rank> divisors_of(Rank number) {
-  std::vector<Rank> small;
-  std::vector<Rank> large;
-  for (std::int64_t divisor = 1; divisor * divisor <= number; ++divisor) {
-    if (number % divisor != 0) continue;
-    small.push_back(static_cast<Rank>(divisor));
-    if (divisor * divisor != number) large.push_back(static_cast<Rank>(number / divisor));
-  }
-  small.insert(small.end(), large.rbegin(), large.rend());
-  return small;
-}
 
 double best_real_groups(double ranks, double inside, double outside) { return std::sqrt(ranks * inside / outside); }
 

@@ -38,9 +38,6 @@ struct BestGroups {
 inline constexpr schedule::Rank kAllGroups = 1024;
 std::optional<BestGroups> best_groups(const Question& question, const Grouping& grouping, const Machine& machine);
 
-// The divisors of a positive number, ascending. O(sqrt(number)).
-std::vector<schedule::Rank> divisors_of(schedule::Rank number);
-
 // The best real G for two levels of flat or chain algorithms on different links, where a message costs `inside` or
 // `outside` seconds: G* = sqrt(p inside / outside).
 double best_real_groups(double ranks, double inside, double outside);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/divisors.h"
 #include "core/base/error.h"
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/divisors.h"
 #include "core/base/error.h"
 #include "core/reorder/grid.h"
 #include "core/reorder/slots.h"
@@ -50,18 +51,6 @@ std::int64_t open_vertices(std::int64_t vertices, const GridTraffic& traffic) {
     vertices /= length;
   }
   return vertices == 1 || std::count(traffic.dims.begin(), traffic.dims.end(), 0) > 0 ? vertices : 0;
-}
-
-std::vector<int> divisors_of(std::int64_t number) {
-  std::vector<int> small;
-  std::vector<int> large;
-  for (std::int64_t i = 1; i * i <= number; ++i) {
-    if (number % i != 0) continue;
-    small.push_back(static_cast<int>(i));
-    if (i * i != number) large.push_back(static_cast<int>(number / i));
-  }
-  small.insert(small.end(), large.rbegin(), large.rend());
-  return small;
 }
 
 class Enumeration {
