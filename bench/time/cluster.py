@@ -116,13 +116,18 @@ def fixed_placements(slots: tuple[int, ...]) -> dict[str, list[int]]:
         random.Random(seed).shuffle(order)
         found[f"random {seed}"] = order
     for exchanges in (1, 2, 4):
-        order = list(packed)
-        generator = random.Random(exchanges)
-        for _ in range(exchanges):
-            a, b = generator.sample(range(RANKS), 2)
-            order[a], order[b] = order[b], order[a]
-        found[f"packed, {exchanges} exchanged"] = order
+        found[f"packed, {exchanges} exchanged"] = exchanged(packed, exchanges)
     return found
+
+
+def exchanged(placement: list[int], times: int) -> list[int]:
+    """A placement after so many exchanges of two random ranks; the number is the seed."""
+    order = list(placement)
+    generator = random.Random(times)
+    for _ in range(times):
+        a, b = generator.sample(range(len(order)), 2)
+        order[a], order[b] = order[b], order[a]
+    return order
 
 
 def blocks() -> list[int]:

@@ -46,9 +46,9 @@ RESULTS = HERE / "results.csv"
 FIELDS = ("cluster", "kernel", "nodes", "placement", "runs", "median_s", "least_s", "most_s")
 
 
-def run(words: list[object]) -> str:
-    """The output of a command that must succeed."""
-    result = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+def run(words: list[object], seconds: float = TIME_LIMIT) -> str:
+    """The output of a command that must succeed within so many seconds."""
+    result = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=seconds, check=False)
     if result.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, words))}: exit {result.returncode}: {result.stderr[-500:]}")
     return result.stdout

@@ -12,7 +12,6 @@ marks of a page.
 import argparse
 import json
 import random
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,8 +20,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from cluster import OBJECTIVES, planned
+from cluster import OBJECTIVES, exchanged, planned
 from report import Table, head, values
+from run import run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -41,14 +41,6 @@ MACHINES = ("plafrim", "graphene-ib")
 RANKS = (64, 256)
 TIME_LIMIT = 600
 MARKS = ("<!-- table: bench/time/simulated.py -->", "<!-- end of table -->")
-
-
-def run(words: list[object]) -> str:
-    """The output of a command that must succeed."""
-    result = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
-    if result.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, words))}: exit {result.returncode}: {result.stderr[-500:]}")
-    return result.stdout
 
 
 @dataclass(frozen=True)
@@ -90,7 +82,7 @@ class Simulation:
         path = self.folder / f"{kernel}-{self.ranks}.npz"
         if not path.exists():
             words = [self.ranktree, "trace", "-q", "--simulate", "--np", self.ranks, "-o", path, "--"]
-            run([*words, self.folder / "kernels", *KERNELS[kernel]])
+            run([*words, self.folder / "kernels", *KERNELS[kernel]], TIME_LIMIT)
         found = read(str(path))[0]
         return expand(found, natural_model(found))
 
@@ -99,7 +91,7 @@ class Simulation:
         plan = self.folder / "plan.json"
         plan.write_text(json.dumps(plan_of(tree, leaves)), encoding="utf-8")
         words = [self.ranktree, "simulate", "--quiet", "--machine", self.file, "--np", self.ranks, "--plan", plan]
-        lines = run([*words, "--", self.folder / "kernels", *KERNELS[kernel]]).splitlines()
+        lines = run([*words, "--", self.folder / "kernels", *KERNELS[kernel]], TIME_LIMIT).splitlines()
         return next(float(line.partition(",")[2]) for line in lines if line.startswith("seconds,"))
 
 
@@ -132,12 +124,7 @@ def fixed_placements(ranks: int, cores: int) -> dict[str, list[int]]:
         random.Random(seed).shuffle(order)
         found[f"random {seed}"] = order
     for exchanges in (ranks // 16, ranks // 4):
-        order = list(packed)
-        generator = random.Random(exchanges)
-        for _ in range(exchanges):
-            a, b = generator.sample(packed, 2)
-            order[a], order[b] = order[b], order[a]
-        found[f"packed, {exchanges} exchanged"] = order
+        found[f"packed, {exchanges} exchanged"] = exchanged(packed, exchanges)
     return found
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from ranktree import _core
 from ranktree.report.verdict import percent
+from ranktree.usable_machine import usable_slots
 
 MOST_RANKS = 16384  # what is exact takes too long beside the search above
 
@@ -40,7 +41,7 @@ def better_grid(
     """None where the pattern is no grid, the ranks are not as many as the places, or no grid costs clearly less."""
     if isinstance(traffic, np.ndarray) or metric == "avg" or not 0 < traffic.ranks <= MOST_RANKS:
         return None
-    if tree.leaf_count != traffic.ranks or not all(map(tree.allowed, range(tree.leaf_count))):
+    if not traffic.ranks == tree.leaf_count == usable_slots(tree):
         return None
     found = cast(tuple[list[int], list[bool], list[float]] | None, _core.grid_of_pattern(traffic, metric))
     if found is None:

@@ -42,7 +42,8 @@ def would_help(  # noqa: PLR0913, PLR0917  as above
     if model.objective in {"bytes", "messages"} and is_short(request, plan):
         by_time = remedies.seconds_by_time(request.tree, request.pairs, model.parameters, seed=request.seed, **search)
         others.append(remedies.other_objective(1 - by_time / seconds))
-    leaf_of = leaves_of(request.tree, plan)
+    leaf_of = plan.permutation
+    assert leaf_of is not None, "a plan that was searched here has its leaves"
     parts = remedies.parts_of(request.tree, request.pairs, leaf_of, seconds, (model.objective, model.parameters))
     least = max(worthwhile, 1e-9)
     return [
@@ -55,12 +56,6 @@ def would_help(  # noqa: PLR0913, PLR0917  as above
 def is_short(request: Request, plan: "_core.Plan") -> bool:
     """Whether another search may follow: few pairs, and no limit of time that it would double."""
     return len(request.pairs.indices) <= remedies.MOST_PAIRS and request.limit is None and not plan.stopped
-
-
-def leaves_of(tree: "_core.Tree", plan: "_core.Plan") -> np.ndarray:
-    """The leaf of each rank of a plan on this tree."""
-    leaves = {(tree.host(leaf), pu): leaf for leaf in range(tree.leaf_count) for pu in tree.pus(leaf)}
-    return np.array([leaves[host, pus[0]] for host, pus in _core.plan_slots(plan)], dtype=np.int32)
 
 
 def between_nodes(tree: "_core.Tree", traffic: "_core.Pattern", leaf_of: np.ndarray) -> np.ndarray:

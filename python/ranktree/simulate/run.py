@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ranktree import collectives
 from ranktree.simulate import memory, served
 from ranktree.simulate.machine import UNITS, SimulatedMachine
 from ranktree.simulate.tools import find_tools
@@ -99,7 +100,7 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
         }
         libraries = settings.preload
         if settings.collectives is not None:
-            environment |= served.variables(settings.collectives, log)
+            environment |= collectives.variables(settings.collectives, log)
             libraries = (*libraries, served.library())
         if libraries:
             before = environment.get("LD_PRELOAD", "")

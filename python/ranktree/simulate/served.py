@@ -24,11 +24,6 @@ def library() -> Path:
     return built("libranktree_collect_smpi.so")
 
 
-def variables(text: str, log: Path) -> dict[str, str]:
-    """What the library reads; its decisions go to `log`."""
-    return collectives.variables(text, log)
-
-
 def decided(text: str, log: Path) -> dict[str, Any]:
     """The decisions of every communicator, from the lines that its rank 0 put into the log, equal ones once.
 
