@@ -67,7 +67,7 @@ place::Placement in_order(const topo::Tree& tree) {
 double cost_of(const std::vector<int>& cores, const pattern::Affinity& graph, const std::vector<Leaf>& leaf_of,
                Objective objective) {
   const topo::Tree tree = slots(cores, true);
-  const simulate::Platform platform(tree, simulate::level_costs(tree), {});
+  const simulate::Platform platform(tree, simulate::level_costs(tree));
   double hops = 0;
   double waiting = 0;
   std::map<int, double> links;

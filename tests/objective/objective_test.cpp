@@ -126,7 +126,7 @@ void expect_same(const Score& found, const Score& expected) {
   EXPECT_NEAR(found.hop_bytes, expected.hop_bytes, 1e-9 * expected.hop_bytes);
 }
 
-Platform platform_of(const Tree& tree) { return {tree, level_costs(tree), {}}; }
+Platform platform_of(const Tree& tree) { return {tree, level_costs(tree)}; }
 
 // The best score of all placements, without any symmetry.
 Score best_of_all(const Platform& platform, const Pattern& pattern, bool waiting) {

@@ -32,6 +32,31 @@ def test_the_limit_of_each_placement_is_in_the_json(ranktree: Callable, pairs: P
     assert limits["plan"]["seconds"] < 0.1
 
 
+@pytest.mark.parametrize(
+    ("uplinks", "resource", "seconds"), [({}, "node n0 up", 1), ({"oversubscription": 4}, "switch a up", 2)]
+)
+def test_the_uplinks_of_switches_are_links(
+    ranktree: Callable, tmp_path: Path, uplinks: dict[str, float], resource: str, seconds: float
+) -> None:
+    """Two nodes below each of two switches send 1 GB/s each at most, and the switch as much as half of one."""
+    switches = [
+        {"name": name, "hosts": [{"names": f"n[{nodes}]", "shape": "s"}]}
+        for name, nodes in (("a", "0-1"), ("b", "2-3"))
+    ]
+    costs = {kind: {"latency_s": 1e-6, "bandwidth_bytes_per_s": 1e9} for kind in ("Cluster", "Switch", "Node")}
+    document = {"format": "ranktree-machine", "version": 1, "shapes": {"s": "core:1"}, "costs": costs}
+    document["network"] = {"switches": switches, "uplinks": uplinks}
+    machine = tmp_path / "machine.json"
+    machine.write_text(json.dumps(document), encoding="ascii")
+    pattern = tmp_path / "pairs.csv"
+    pattern.write_text("# ranks=4\nsrc,dst,messages,bytes\n0,2,1,1000000000\n", encoding="ascii")
+    result = ranktree("map", pattern, "--machine", machine, "--objective", "bottleneck", "--json")
+    assert result.returncode == 0, result.stderr
+    limits = {each["placement"]: each for each in json.loads(result.stdout)["limits"]}
+    assert limits["identity"]["resource"] == resource
+    assert limits["identity"]["link_seconds"] == pytest.approx(seconds)
+
+
 def test_an_objective_replaces_the_metric(ranktree: Callable, pairs: Path) -> None:
     """Both at once, or parameters alone, are usage errors."""
     both = ranktree("map", pairs, "--machine", MACHINE, "--objective", "time", "--metric", "msg")

@@ -191,6 +191,8 @@ TEST(Uplinks, AreWrittenAndReadAgain) {
   const Machine read = ranktree::io::read_machine(ranktree::io::write_machine(written), "again");
   ASSERT_EQ(read.uplinks.size(), std::size_t{1});
   EXPECT_DOUBLE_EQ(read.uplinks[0].oversubscription, 2.5);
+  const Machine through_a_tree = ranktree::core::topo::to_machine(ranktree::core::topo::to_tree(written));
+  EXPECT_EQ(through_a_tree.uplinks, written.uplinks);
 }
 
 TEST(Uplinks, AreRefusedWhereTheyMakeNoSense) {

@@ -70,7 +70,7 @@ class TimedPlanner {
         expanded_(expanded),
         options_(options),
         waiting_(counts_waiting(model)),
-        platform_(tree, costs_of(tree, model), {}),
+        platform_(tree, costs_of(tree, model)),
         flows_(expanded),
         constraints_(place::constraints_of(tree, expanded.ranks, options)) {
     if (options.keep_going) keep_going_ = [this] { return go_on(); };
@@ -213,7 +213,7 @@ class TimedPlanner {
 // By the rows of a plan's table.
 std::vector<Limit> limits_of(const topo::Tree& tree, const pattern::Pattern& expanded,
                              const place::PlanOptions& options, const Model& model, const place::Plan& plan) {
-  const simulate::Platform platform(tree, costs_of(tree, model), {});
+  const simulate::Platform platform(tree, costs_of(tree, model));
   const Flows flows(expanded);
   const place::Constraints constraints = place::constraints_of(tree, expanded.ranks, options);
   std::vector<Limit> result;
@@ -257,7 +257,7 @@ place::Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, 
 
 Limit limit_of(const topo::Tree& tree, const pattern::Pattern& expanded, const Model& model,
                const Placement& placement) {
-  const simulate::Platform platform(tree, costs_of(tree, model), {});
+  const simulate::Platform platform(tree, costs_of(tree, model));
   const Flows flows(expanded);
   return limit_by("", Loads(platform, flows, counts_waiting(model), placement));
 }

@@ -8,7 +8,6 @@
 
 #include "core/simulate/level_costs.h"
 #include "core/topo/interconnect.h"
-#include "core/topo/machine.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::simulate {
@@ -52,8 +51,7 @@ std::vector<topo::Object> nodes_by_number(const topo::Tree& tree);
 // node. A switch's links up together carry what the links below it carry, divided by the oversubscription: messages
 // spread evenly over them, as adaptive routing in a fat tree has it. Where they carry as much as those below, no
 // message ever waits for them, and there are none in the routes.
-std::unique_ptr<NetworkLinks> switch_links(const topo::Tree& tree, const std::vector<LevelCost>& costs,
-                                           const std::vector<topo::Uplinks>& uplinks);
+std::unique_ptr<NetworkLinks> switch_links(const topo::Tree& tree, const std::vector<LevelCost>& costs);
 
 // A torus, dragonfly or table. A torus has a link from each router to each neighbour, and routes go dimension by
 // dimension, the first one first, in the shorter direction (up where both are as long). A dragonfly has a link between

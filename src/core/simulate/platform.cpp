@@ -37,10 +37,9 @@ void require_numbered_nodes(const topo::Tree& tree) {
 
 }  // namespace
 
-Platform::Platform(const topo::Machine& machine, Kind unit)
-    : Platform(topo::to_tree(machine).cut_at(unit), {}, machine.uplinks) {}
+Platform::Platform(const topo::Machine& machine, Kind unit) : Platform(topo::to_tree(machine).cut_at(unit), {}) {}
 
-Platform::Platform(topo::Tree tree, std::vector<LevelCost> costs, const std::vector<topo::Uplinks>& uplinks)
+Platform::Platform(topo::Tree tree, std::vector<LevelCost> costs)
     : tree_(std::move(tree)), costs_(costs.empty() ? level_costs(tree_) : std::move(costs)) {
   if (tree_.level(0).kind < Kind::kNode) {
     require_numbered_nodes(tree_);
@@ -48,7 +47,7 @@ Platform::Platform(topo::Tree tree, std::vector<LevelCost> costs, const std::vec
       interconnect_ = in_seconds(*tree_.interconnect());
       network_ = interconnect_links(tree_, *interconnect_);
     } else {
-      network_ = switch_links(tree_, costs_, uplinks);
+      network_ = switch_links(tree_, costs_);
     }
     bandwidth_ = network_->bandwidths();
     node_of_.reserve(at(tree_.leaf_count()));

@@ -28,9 +28,9 @@ class Platform {
  public:
   // Leaves are the objects of kind `unit`, as Tree::cut_at(). Throws Error(kUnsupported) above kMaxLinks links.
   Platform(const topo::Machine& machine, topo::Kind unit);
-  // The same for a tree, by the costs of its levels. `uplinks`: of the switches, as Machine::uplinks. Throws
-  // Error(kUnsupported) also where there is a network but no level of nodes, or these are not numbered in their order.
-  Platform(topo::Tree tree, std::vector<LevelCost> costs, const std::vector<topo::Uplinks>& uplinks);
+  // The same for a tree, by the costs of its levels. Throws Error(kUnsupported) also where there is a network but no
+  // level of nodes, or these are not numbered in their order.
+  Platform(topo::Tree tree, std::vector<LevelCost> costs);
   // Its links know its tree by address.
   Platform(const Platform&) = delete;
   Platform& operator=(const Platform&) = delete;

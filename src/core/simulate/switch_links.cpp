@@ -9,7 +9,6 @@
 #include "core/simulate/level_costs.h"
 #include "core/simulate/network_links.h"
 #include "core/topo/kind.h"
-#include "core/topo/machine.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::simulate {
@@ -22,7 +21,7 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class SwitchLinks final : public NetworkLinks {
  public:
-  SwitchLinks(const topo::Tree& tree, const std::vector<LevelCost>& costs, const std::vector<topo::Uplinks>& uplinks)
+  SwitchLinks(const topo::Tree& tree, const std::vector<LevelCost>& costs)
       : tree_(tree), port_(at(tree.object_count()), -1), upwards_(at(tree.object_count()), 0) {
     double widest = 0;
     for (const LevelCost& cost : costs) {
@@ -31,7 +30,7 @@ class SwitchLinks final : public NetworkLinks {
     nodes_ = nodes_by_number(tree);
     for (const Object node : nodes_) add_port(node, widest);
     for (Object object = tree.object_count() - 1; object > 0; --object) {
-      if (kind_of(object) == Kind::kSwitch) add_switch(object, uplinks);
+      if (kind_of(object) == Kind::kSwitch) add_switch(object);
     }
     narrow_.assign(costs.size(), -1);
     for (std::size_t level = 0; level < costs.size(); ++level) {
@@ -85,13 +84,12 @@ class SwitchLinks final : public NetworkLinks {
   }
 
   // What is below has its links already.
-  void add_switch(Object object, const std::vector<topo::Uplinks>& uplinks) {
+  void add_switch(Object object) {
     double below = 0;
     for (int child = 0; child < tree_.child_count(object); ++child) {
       below += upwards_[at(tree_.first_child(object) + child)];
     }
-    const int depth = tree_.level_of(object) - 1;  // below the Cluster level
-    const topo::Uplinks up = at(depth) < uplinks.size() ? uplinks[at(depth)] : topo::Uplinks{};
+    const topo::Uplinks& up = tree_.level(tree_.level_of(object)).uplinks;
     const double bandwidth = up.bandwidth.value_or(below / up.oversubscription);
     upwards_[at(object)] = below;
     if (bandwidth < below) add_port(object, bandwidth);
@@ -126,9 +124,8 @@ std::vector<Object> nodes_by_number(const topo::Tree& tree) {
   return nodes;
 }
 
-std::unique_ptr<NetworkLinks> switch_links(const topo::Tree& tree, const std::vector<LevelCost>& costs,
-                                           const std::vector<topo::Uplinks>& uplinks) {
-  return std::make_unique<SwitchLinks>(tree, costs, uplinks);
+std::unique_ptr<NetworkLinks> switch_links(const topo::Tree& tree, const std::vector<LevelCost>& costs) {
+  return std::make_unique<SwitchLinks>(tree, costs);
 }
 
 }  // namespace ranktree::core::simulate

@@ -62,7 +62,9 @@ class Joiner {
     for (const LevelKey& key : order.merge()) {
       index_[key] = static_cast<int>(levels.size());
       const auto cost = machine.costs.find(key.first);
-      levels.push_back({key.first, {}, {}, key.first == Kind::kNode && machine.described});
+      levels.push_back({key.first, {}, {}, key.first == Kind::kNode && machine.described, {}});
+      const bool up = key.first == Kind::kSwitch && at(key.second) < machine.uplinks.size();
+      if (up) levels.back().uplinks = machine.uplinks[at(key.second)];
       if (cost == machine.costs.end()) continue;
       levels.back().latency = cost->second.latency;
       levels.back().bandwidth = cost->second.bandwidth;
@@ -141,7 +143,11 @@ class Splitter {
     for (int level = 0; level < tree_.level_count(); ++level) {
       const Level& each = tree_.level(level);
       if (each.latency || each.bandwidth) machine_.costs[each.kind] = {each.latency, each.bandwidth};
+      if (each.kind == Kind::kSwitch) machine_.uplinks.push_back(each.uplinks);
     }
+    const bool some = std::any_of(machine_.uplinks.begin(), machine_.uplinks.end(),
+                                  [](const Uplinks& each) { return each != Uplinks{}; });
+    if (!some) machine_.uplinks.clear();
     visit(0, machine_.network);
     machine_.described = has_described_nodes(tree_);
     return std::move(machine_);

@@ -48,12 +48,6 @@ struct LinkCost {
   std::optional<double> bandwidth;  // bytes per second
 };
 
-// The links from each switch of one level up to the next: the bandwidth of all of them together.
-struct Uplinks {
-  double oversubscription = 1;      // of the links below the switch: how many times more they carry than those up
-  std::optional<double> bandwidth;  // bytes per second in one direction; then oversubscription does not count
-};
-
 struct Machine {
   std::vector<Tree> shapes;  // each with a root of kind Node and no name; all different
   NetworkPart network;

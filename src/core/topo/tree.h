@@ -14,12 +14,21 @@
 
 namespace ranktree::core::topo {
 
+// The links from each switch of one level up to the next: the bandwidth of all of them together.
+struct Uplinks {
+  double oversubscription = 1;      // of the links below the switch: how many times more they carry than those up
+  std::optional<double> bandwidth;  // bytes per second in one direction; then oversubscription does not count
+
+  bool operator==(const Uplinks&) const = default;
+};
+
 // One level of the tree. Level 0 is the root; the last level holds the leaves.
 struct Level {
   Kind kind = Kind::kGroup;
   std::optional<double> latency;    // seconds between two leaves whose lowest common ancestor is on this level
   std::optional<double> bandwidth;  // bytes per second, same meaning
   bool described = false;           // of the nodes: a description made up their names, no host has them
+  Uplinks uplinks;                  // of switches
 };
 
 // What distance() measures.
