@@ -140,6 +140,12 @@ class Pattern:
         """
 
     @property
+    def phases(self) -> list | None:
+        """
+        What is exchanged between calls by which all ranks synchronise, one dict each: name, count, pairs (indices into `indices`), messages and bytes, summed over its occurrences. All other traffic is one more phase. None: phases were not recorded, all traffic is one.
+        """
+
+    @property
     def communicators(self) -> list[tuple[list[int], list[int]]]:
         """(members, remote members) of each, as ranks of MPI_COMM_WORLD."""
 

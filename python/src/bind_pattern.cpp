@@ -53,10 +53,11 @@ Array<Item> view(const std::vector<Item>& values, nb::handle owner) {
 }
 
 // An array that owns its values.
-Array<double> array_of(std::vector<double> values) {
-  auto* kept = new std::vector<double>(std::move(values));
-  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<double>*>(memory); });
-  return Array<double>(kept->data(), {kept->size()}, owner);
+template <typename Item>
+Array<Item> array_of(std::vector<Item> values) {
+  auto* kept = new std::vector<Item>(std::move(values));
+  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<Item>*>(memory); });
+  return Array<Item>(kept->data(), {kept->size()}, owner);
 }
 
 pattern::Class class_named(std::string_view name) {
@@ -163,6 +164,21 @@ nb::list sent(const Pattern& self) {
   return rows;
 }
 
+std::optional<nb::list> phases(const Pattern& self) {
+  if (!self.phased) return std::nullopt;
+  nb::list rows;
+  for (const pattern::Phase& phase : self.phases) {
+    nb::dict item;
+    item["name"] = phase.name;
+    item["count"] = phase.count;
+    item["pairs"] = array_of(phase.pairs);
+    item["messages"] = array_of(phase.traffic.messages);
+    item["bytes"] = array_of(phase.traffic.bytes);
+    rows.append(item);
+  }
+  return rows;
+}
+
 std::vector<std::pair<std::vector<Rank>, std::vector<Rank>>> communicators(const Pattern& self) {
   std::vector<std::pair<std::vector<Rank>, std::vector<Rank>>> groups;
   for (const pattern::Communicator& communicator : self.communicators) {
@@ -263,6 +279,11 @@ void bind_class(nb::module_& module) {
           "(messages, bytes) of each pair in class p2p, neighbor, collective or rma.")
       .def_prop_ro("collectives", &collectives, "Collective calls, one dict a kind of call.")
       .def_prop_ro("sent", &sent, "Point-to-point messages by communicator, call and bucket of sizes, one dict each.")
+      .def_prop_ro(
+          "phases", &phases,
+          "What is exchanged between calls by which all ranks synchronise, one dict each: name, count, pairs "
+          "(indices into `indices`), messages and bytes, summed over its occurrences. All other traffic is one "
+          "more phase. None: phases were not recorded, all traffic is one.")
       .def_prop_ro("communicators", &communicators, "(members, remote members) of each, as ranks of MPI_COMM_WORLD.")
       .def_prop_rw("metadata", &metadata, &set_metadata,
                    "A dict: complete, program, launch, mpi, source, hosts, missing, unattributed. Set to change it.")

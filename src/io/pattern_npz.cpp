@@ -25,6 +25,7 @@ using core::pattern::CollectiveCalls;
 using core::pattern::Communicator;
 using core::pattern::Metadata;
 using core::pattern::Pattern;
+using core::pattern::Phase;
 using core::pattern::Rank;
 using core::pattern::SentMessages;
 using core::pattern::Traffic;
@@ -44,19 +45,26 @@ bool any(const std::vector<double>& values) {
 
 // --- metadata
 
+std::vector<std::string> phase_names(const Pattern& pattern) {
+  std::vector<std::string> names;
+  for (const Phase& phase : pattern.phases) names.push_back(phase.name);
+  return names;
+}
+
 std::string metadata_text(const Pattern& pattern) {
   const Metadata& metadata = pattern.metadata;
-  const json value{{"format", kFormat},
-                   {"version", kVersion},
-                   {"ranks", pattern.ranks},
-                   {"complete", metadata.complete},
-                   {"program", metadata.program},
-                   {"launch", metadata.launch},
-                   {"mpi", metadata.mpi},
-                   {"source", metadata.source},
-                   {"hosts", metadata.hosts},
-                   {"missing", metadata.missing},
-                   {"unattributed", metadata.unattributed}};
+  json value{{"format", kFormat},
+             {"version", kVersion},
+             {"ranks", pattern.ranks},
+             {"complete", metadata.complete},
+             {"program", metadata.program},
+             {"launch", metadata.launch},
+             {"mpi", metadata.mpi},
+             {"source", metadata.source},
+             {"hosts", metadata.hosts},
+             {"missing", metadata.missing},
+             {"unattributed", metadata.unattributed}};
+  if (!pattern.phases.empty()) value["phases"] = phase_names(pattern);
   // Text from outside (a command line) may not be UTF-8; it must not make a trace unreadable.
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -97,6 +105,9 @@ void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pa
   take(value, "hosts", metadata.hosts, place);
   take(value, "missing", metadata.missing, place);
   take(value, "unattributed", metadata.unattributed, place);
+  std::vector<std::string> names;
+  take(value, "phases", names, place);
+  for (std::size_t i = 0; i < std::min(names.size(), pattern.phases.size()); ++i) pattern.phases[i].name = names[i];
   for (const Rank rank : metadata.missing) {
     if (rank < 0 || rank >= pattern.ranks) refuse(place, "missing: rank " + std::to_string(rank) + " is out of range");
   }
@@ -207,6 +218,19 @@ void read_sent(const NpzReader& file, const std::string& origin, Pattern& patter
   }
 }
 
+void check_offsets(const std::string& origin, const std::string& name, const std::vector<std::int64_t>& indptr,
+                   std::uint64_t entries) {
+  if (indptr.empty()) refuse(origin, name + ": expected at least one item");
+  const auto end = static_cast<std::int64_t>(entries);
+  for (std::size_t i = 0; i < indptr.size(); ++i) {
+    const std::int64_t least = i == 0 ? 0 : indptr[i - 1];
+    const bool good = indptr[i] >= least && indptr[i] <= end && (i > 0 || indptr[i] == 0);
+    if (good && (i + 1 < indptr.size() || indptr[i] == end)) continue;
+    refuse(origin, name + "[" + std::to_string(i) + "]: expected offsets from 0 to " + std::to_string(end) +
+                       " in ascending order, found " + std::to_string(indptr[i]));
+  }
+}
+
 // The rows of a CSR pair of arrays.
 std::vector<std::vector<Rank>> read_groups(const NpzReader& file, const std::string& origin, const std::string& offsets,
                                            const std::string& members, std::uint64_t groups) {
@@ -214,14 +238,9 @@ std::vector<std::vector<Rank>> read_groups(const NpzReader& file, const std::str
   const std::uint64_t entries = file.count(members);
   const auto indices = file.int32s(members, entries);
   std::vector<std::vector<Rank>> rows(groups);
-  for (std::uint64_t i = 0; i <= groups; ++i) {
-    const std::int64_t before = i == 0 ? 0 : indptr[i - 1];
-    const auto end = static_cast<std::int64_t>(entries);
-    if (indptr[i] < before || indptr[i] > end || (i == 0 && indptr[i] != 0) || (i == groups && indptr[i] != end)) {
-      refuse(origin, offsets + "[" + std::to_string(i) + "]: expected offsets from 0 to " + std::to_string(end) +
-                         " in ascending order, found " + std::to_string(indptr[i]));
-    }
-    if (i > 0) rows[i - 1].assign(indices.begin() + before, indices.begin() + indptr[i]);
+  check_offsets(origin, offsets, indptr, entries);
+  for (std::uint64_t i = 0; i < groups; ++i) {
+    rows[i].assign(indices.begin() + indptr[i], indices.begin() + indptr[i + 1]);
   }
   return rows;
 }
@@ -238,6 +257,50 @@ void read_communicators(const NpzReader& file, const std::string& origin, Patter
   for (std::size_t i = 0; i < members.size(); ++i) {
     pattern.communicators.push_back({std::move(members[i]), std::move(remotes[i])});
   }
+}
+
+// --- phases
+
+void read_phases(const NpzReader& file, const std::string& origin, Pattern& pattern) {
+  pattern.phased = file.has("phase_indptr");
+  if (!pattern.phased) return;
+  const std::uint64_t offsets = file.count("phase_indptr");
+  const auto indptr = file.int64s("phase_indptr", offsets);
+  const std::uint64_t entries = file.count("phase_pairs");
+  const auto pairs = file.int64s("phase_pairs", entries);
+  Traffic traffic;
+  traffic.messages = file.doubles("phase_messages", entries);
+  traffic.bytes = file.doubles("phase_bytes", entries);
+  check_offsets(origin, "phase_indptr", indptr, entries);
+  const auto counts = file.doubles("phase_count", offsets - 1);
+  for (std::uint64_t i = 0; i + 1 < offsets; ++i) {
+    const auto part = [&](const auto& all) {
+      return std::vector(all.begin() + indptr[i], all.begin() + indptr[i + 1]);
+    };
+    pattern.phases.push_back({.name = {},
+                              .count = counts[i],
+                              .pairs = part(pairs),
+                              .traffic = {.messages = part(traffic.messages), .bytes = part(traffic.bytes)}});
+  }
+}
+
+void write_phases(NpzWriter& file, const std::vector<Phase>& phases) {
+  std::vector<std::int64_t> indptr{0};
+  std::vector<std::int64_t> pairs;
+  Traffic traffic;
+  std::vector<double> counts;
+  for (const Phase& phase : phases) {
+    pairs.insert(pairs.end(), phase.pairs.begin(), phase.pairs.end());
+    traffic.messages.insert(traffic.messages.end(), phase.traffic.messages.begin(), phase.traffic.messages.end());
+    traffic.bytes.insert(traffic.bytes.end(), phase.traffic.bytes.begin(), phase.traffic.bytes.end());
+    indptr.push_back(static_cast<std::int64_t>(pairs.size()));
+    counts.push_back(phase.count);
+  }
+  file.add("phase_indptr", indptr);
+  file.add("phase_pairs", pairs);
+  file.add_numbers("phase_messages", traffic.messages);
+  file.add_numbers("phase_bytes", traffic.bytes);
+  file.add_numbers("phase_count", counts);
 }
 
 // The totals, and the classes that are not all zero. A class that equals the total is compressed once.
@@ -332,6 +395,7 @@ Pattern read_pattern_npz(std::string_view bytes, const std::string& origin) {
   read_communicators(file, origin, pattern);
   read_calls(file, origin, pattern);
   read_sent(file, origin, pattern);
+  read_phases(file, origin, pattern);
   if (file.has("metadata")) read_metadata(file, origin, pattern);
   core::pattern::validate(pattern, origin);
   return pattern;
@@ -350,6 +414,7 @@ std::string write_pattern_npz(const Pattern& pattern) {
   }
   if (!pattern.collectives.empty()) write_calls(file, pattern.collectives);
   if (!pattern.sent.empty()) write_sent(file, pattern.sent);
+  if (pattern.phased) write_phases(file, pattern.phases);
   return std::move(file).finish();
 }
 

@@ -12,7 +12,9 @@ namespace ranktree::io::trace_layout {
 
 // All numbers are in the byte order of the machine that wrote them; readers with the other order see a wrong version.
 inline constexpr std::array<char, 8> kMagic{'R', 'T', 'P', 'A', 'R', 'T', '\r', '\n'};
-inline constexpr std::uint32_t kVersion = 2;       // version 1 has no section of sends
+// Version 1 has no section of sends, versions 1 and 2 have none of phases and cuts and a pair's cell without counts at
+// the last cut.
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::uint64_t kPageBytes = 4096;  // every section starts at a multiple
 
 // A larger world in a part counts as damage: the memory for it would not be justified by the files' size.
@@ -23,9 +25,15 @@ enum SectionKind : std::uint32_t {  // NOLINT(performance-enum-size): its width 
   kPairs,
   kCalls,
   kLog,
-  kSends
+  kSends,
+  kPhases,
+  kCuts
 };
-inline constexpr int kSectionCount = 4;
+inline constexpr int kSectionCount = 6;
+
+// Bounds of what a thread keeps of phases: 64 KiB x 2 of cuts, 1.5 MiB of cells in a table that is half full.
+inline constexpr std::uint64_t kMostCuts = 65536;
+inline constexpr std::uint64_t kMostPhaseCells = 32768;
 
 // The first page. A growing section is first copied to the end of the file and then switched to by one 8-byte store, so
 // a reader after a crash always finds a complete section.
@@ -41,15 +49,16 @@ struct FileHeader {
   std::array<char, 256> host;            // texts end with a zero byte
   std::array<char, 256> mpi;
   std::array<char, 2048> program;
-  std::uint64_t sends;  // offset of the section of sends
+  std::array<std::uint64_t, 3> further;  // offsets of sends, phases and cuts
 };
 static_assert(sizeof(FileHeader) <= kPageBytes);
 
 inline std::uint64_t& section_offset(FileHeader& header, int kind) {
-  return kind == kSends ? header.sends : header.section.at(static_cast<std::size_t>(kind));
+  const auto at = static_cast<std::size_t>(kind);
+  return at < header.section.size() ? header.section.at(at) : header.further.at(at - header.section.size());
 }
 
-// In front of each section's cells (kPairs, kCalls, kSends) or bytes (kLog).
+// In front of each section's cells, or bytes (kLog).
 struct SectionHeader {
   std::uint32_t kind;
   std::uint32_t cell_bytes;
@@ -63,6 +72,21 @@ struct PairCell {
   std::uint64_t key;
   std::uint64_t messages;
   std::uint64_t bytes;
+  std::uint64_t cut_messages;  // messages and bytes at the last cut
+  std::uint64_t cut_bytes;
+};
+
+// Traffic with one peer in one phase, summed over its occurrences; also how a pair's cell begins.
+struct PhaseCell {
+  std::uint64_t key;  // phase_key; 0 when empty
+  std::uint64_t messages;
+  std::uint64_t bytes;
+};
+
+// The program's ranks synchronised: what was counted since the cut before belongs to this phase.
+struct Cut {
+  std::uint8_t phase;      // from 1; 0: not separated, its traffic is in no cell
+  std::uint8_t operation;  // core::pattern::Operation
 };
 
 // Calls of one collective operation on one communicator.
@@ -116,6 +140,9 @@ constexpr std::uint64_t key_peer(std::uint64_t key) { return (key - 1) >> 3U; }
 constexpr core::pattern::Class key_class(std::uint64_t key) {
   return static_cast<core::pattern::Class>((key - 1) >> 1U & 3U);
 }
+constexpr std::uint64_t phase_key(std::uint64_t phase, std::uint64_t pair) { return phase << 56U | pair; }
+constexpr std::uint64_t key_phase(std::uint64_t key) { return key >> 56U; }
+constexpr std::uint64_t key_pair(std::uint64_t key) { return key & ((std::uint64_t{1} << 56U) - 1); }
 constexpr bool key_pulled(std::uint64_t key) { return ((key - 1) & 1U) != 0; }
 
 // A call's key: operation, size bucket and root (-1: none), never 0.

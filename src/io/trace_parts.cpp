@@ -17,6 +17,7 @@
 #include "core/pattern/pattern.h"
 #include "io/file.h"
 #include "io/trace_layout.h"
+#include "io/trace_phases.h"
 #include "io/trace_records.h"
 
 namespace ranktree::io {
@@ -25,6 +26,7 @@ namespace {
 using core::Error;
 using core::Fault;
 using core::pattern::Communicator;
+using core::pattern::Entry;
 using core::pattern::Rank;
 namespace layout = trace_layout;
 
@@ -38,6 +40,7 @@ class PartReader {
     read_calls();
     read_log();
     if (header_.version > 1) read_sends();
+    if (header_.version > 2) read_phases();
     return std::move(part_);
   }
 
@@ -88,20 +91,50 @@ class PartReader {
     return {section, begin};
   }
 
-  void read_pairs() {
-    const auto [section, begin] = this->section(layout::kPairs, sizeof(layout::PairCell));
+  // Calls visit(at, cell) for each cell with traffic.
+  template <typename Visit>
+  void for_each_traffic(layout::SectionKind kind, std::uint32_t cell_bytes, Visit visit) const {
+    const auto [section, begin] = this->section(kind, cell_bytes);
     for (std::uint64_t i = 0; i < section.capacity; ++i) {
-      const std::uint64_t at = begin + i * sizeof(layout::PairCell);
-      const auto cell = value_at<layout::PairCell>(at);
-      if (cell.key == 0 || (cell.messages == 0 && cell.bytes == 0)) continue;
-      if (layout::key_peer(cell.key) >= static_cast<std::uint64_t>(header_.ranks)) {
-        refuse(at, "peer " + std::to_string(layout::key_peer(cell.key)) + " of " + std::to_string(header_.ranks));
-      }
-      const Rank peer = static_cast<Rank>(layout::key_peer(cell.key));
-      const bool pulled = layout::key_pulled(cell.key);
-      part_.records.entries.push_back({pulled ? peer : header_.rank, pulled ? header_.rank : peer,
-                                       layout::key_class(cell.key), static_cast<double>(cell.messages),
-                                       static_cast<double>(cell.bytes)});
+      const std::uint64_t at = begin + i * cell_bytes;
+      const auto cell = value_at<layout::PhaseCell>(at);
+      if (cell.key != 0 && (cell.messages != 0 || cell.bytes != 0)) visit(at, cell);
+    }
+  }
+
+  [[nodiscard]] Entry entry_of(std::uint64_t at, std::uint64_t pair, const layout::PhaseCell& cell) const {
+    if (layout::key_peer(pair) >= static_cast<std::uint64_t>(header_.ranks)) {
+      refuse(at, "peer " + std::to_string(layout::key_peer(pair)) + " of " + std::to_string(header_.ranks));
+    }
+    const Rank peer = static_cast<Rank>(layout::key_peer(pair));
+    const bool pulled = layout::key_pulled(pair);
+    return {pulled ? peer : header_.rank, pulled ? header_.rank : peer, layout::key_class(pair),
+            static_cast<double>(cell.messages), static_cast<double>(cell.bytes)};
+  }
+
+  void read_pairs() {
+    const bool with_cuts = header_.version > 2;
+    for_each_traffic(layout::kPairs, with_cuts ? sizeof(layout::PairCell) : sizeof(layout::PhaseCell),
+                     [&](std::uint64_t at, const layout::PhaseCell& cell) {
+                       part_.records.entries.push_back(entry_of(at, cell.key, cell));
+                     });
+  }
+
+  void read_phases() {
+    TracePhases& phases = part_.records.phases;
+    part_.records.phased = true;
+    for_each_traffic(layout::kPhases, sizeof(layout::PhaseCell), [&](std::uint64_t at, const layout::PhaseCell& cell) {
+      const std::uint64_t phase = layout::key_phase(cell.key);
+      if (phase < 1 || phase > phases.entries.size()) refuse(at, "phase " + std::to_string(phase));
+      phases.entries.at(phase - 1).push_back(entry_of(at, layout::key_pair(cell.key), cell));
+    });
+    const auto [section, begin] = this->section(layout::kCuts, sizeof(layout::Cut));
+    for (std::uint64_t i = 0; i < std::min(section.used, section.capacity); ++i) {
+      const std::uint64_t at = begin + i * sizeof(layout::Cut);
+      phases.cuts.push_back(value_at<layout::Cut>(at));
+      const auto [phase, operation] = phases.cuts.back();
+      if (phase > phases.entries.size()) refuse(at, "phase " + std::to_string(phase));
+      if (operation >= core::pattern::kOperationCount) refuse(at, "operation " + std::to_string(operation));
     }
   }
 

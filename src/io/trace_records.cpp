@@ -15,6 +15,8 @@
 
 #include "core/base/error.h"
 #include "core/pattern/pattern.h"
+#include "io/trace_layout.h"
+#include "io/trace_phases.h"
 
 namespace ranktree::io {
 namespace {
@@ -177,6 +179,8 @@ void merge(TraceRecords& into, TraceRecords&& from) {
     total.bytes += sum.bytes;
   }
   for (const auto& [name, count] : from.unattributed) into.unattributed[name] += count;
+  into.phased = into.phased || from.phased;
+  merge(into.phases, std::move(from.phases));
   into.communicators.merge(from.communicators);
   into.hosts.merge(from.hosts);
   if (into.program.empty()) into.program = std::move(from.program);
@@ -215,6 +219,9 @@ std::string pack(const TraceRecords& records) {
   }
   out.text(records.program);
   out.text(records.mpi);
+  out.value(records.phased);
+  out.list(records.phases.cuts);
+  for (const std::vector<Entry>& entries : records.phases.entries) out.list(entries);
   return out.take();
 }
 
@@ -246,11 +253,16 @@ TraceRecords unpack(std::string_view bytes, const std::string& origin) {
   }
   records.program = in.text();
   records.mpi = in.text();
+  records.phased = in.value<bool>();
+  records.phases.cuts = in.list<trace_layout::Cut>();
+  for (std::vector<Entry>& entries : records.phases.entries) entries = in.list<Entry>();
   return records;
 }
 
 Pattern to_pattern(TraceRecords&& records) {
   Pattern pattern = core::pattern::from_entries(records.ranks, records.entries);
+  pattern.phased = records.phased;
+  add_phases(records.phases, pattern);
   pattern.metadata.source = "ranktree trace";
   pattern.metadata.program = std::move(records.program);
   pattern.metadata.mpi = std::move(records.mpi);

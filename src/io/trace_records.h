@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/pattern/pattern.h"
+#include "io/trace_phases.h"
 
 namespace ranktree::io {
 
@@ -45,6 +46,8 @@ struct TraceRecords {
   std::map<SendKind, SendSum> sends;
   std::map<std::uint64_t, core::pattern::Communicator> communicators;  // by identity
   core::pattern::Unattributed unattributed;
+  bool phased = false;  // phases were recorded
+  TracePhases phases;
   std::map<core::pattern::Rank, std::string> hosts;
   std::string program;
   std::string mpi;

@@ -25,12 +25,16 @@ std::uint64_t share_of(Thread& thread, const Buffer& buffer, const Buffer& in_pl
   return bytes_of(thread, buffer.address == MPI_IN_PLACE ? in_place : buffer);
 }
 
+// Whether no rank leaves the call before all have entered it.
+bool synchronises(Operation operation) { return operation != Operation::kScan && operation != Operation::kExscan; }
+
 // A call without root. On an intercommunicator each side's data goes to the other: (own group, other group).
 void without_root(const Scene& scene, Operation operation, std::uint64_t bytes, MPI_Comm comm) {
   Communicator* communicator = find_communicator(scene.thread, comm);
   if (communicator == nullptr) return;
   log_members(scene.thread, *communicator);
   scene.receipt.set_call(operation, communicator->identity, -1, bytes);
+  scene.receipt.synchronises = synchronises(operation) && communicator->local.size() == scene.thread.part.ranks();
 }
 
 // A call with a root. On an intercommunicator the root's group comes first, on both sides.

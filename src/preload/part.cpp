@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -28,10 +29,12 @@
 namespace ranktree::preload {
 namespace {
 
-constexpr std::uint64_t kFirstPairs = 128;  // with its header just under a page
+constexpr std::uint64_t kFirstPairs = 64;  // with its header just under a page
 constexpr std::uint64_t kFirstCalls = 64;
 constexpr std::uint64_t kFirstSends = 8;
 constexpr std::uint64_t kFirstLog = layout::kPageBytes - sizeof(layout::SectionHeader);
+constexpr std::uint64_t kFirstPhases = 128;
+constexpr std::uint64_t kFirstCuts = kFirstLog / sizeof(layout::Cut);
 
 // Spreads keys over a table of 2^k cells; the multiplier is 2^64 / golden ratio.
 std::uint64_t spread(std::uint64_t key) noexcept {
@@ -59,6 +62,10 @@ bool reserve_blocks(int file, std::uint64_t offset, std::size_t bytes) noexcept 
   return failure == 0;
 }
 
+bool counted_since_cut(const layout::PairCell& cell) noexcept {
+  return cell.messages != cell.cut_messages || cell.bytes != cell.cut_bytes;
+}
+
 }  // namespace
 
 Part::Part(std::string path, const PartOwner& owner) : path_(std::move(path)) {
@@ -67,10 +74,13 @@ Part::Part(std::string path, const PartOwner& owner) : path_(std::move(path)) {
   header_ = static_cast<layout::FileHeader*>(map(layout::kPageBytes, offset));
   if (header_ == nullptr) throw std::bad_alloc();
   Section section;
-  const bool opened = open_section(layout::kPairs, sizeof(layout::PairCell), kFirstPairs, sections_[layout::kPairs]) &&
-                      open_section(layout::kCalls, sizeof(layout::CallCell), kFirstCalls, sections_[layout::kCalls]) &&
-                      open_section(layout::kLog, 1, kFirstLog, sections_[layout::kLog]) &&
-                      open_section(layout::kSends, sizeof(layout::SendCell), kFirstSends, sections_[layout::kSends]);
+  const bool opened =
+      open_section(layout::kPairs, sizeof(layout::PairCell), kFirstPairs, sections_[layout::kPairs]) &&
+      open_section(layout::kCalls, sizeof(layout::CallCell), kFirstCalls, sections_[layout::kCalls]) &&
+      open_section(layout::kLog, 1, kFirstLog, sections_[layout::kLog]) &&
+      open_section(layout::kSends, sizeof(layout::SendCell), kFirstSends, sections_[layout::kSends]) &&
+      open_section(layout::kPhases, sizeof(layout::PhaseCell), kFirstPhases, sections_[layout::kPhases]) &&
+      open_section(layout::kCuts, sizeof(layout::Cut), kFirstCuts, sections_[layout::kCuts]);
   if (!opened) throw std::bad_alloc();
   header_->version = layout::kVersion;
   header_->rank = owner.rank;
@@ -149,6 +159,10 @@ std::uint64_t cell_hash(const layout::PairCell& cell) noexcept {
   return spread(cell.key);
 }
 template <>
+std::uint64_t cell_hash(const layout::PhaseCell& cell) noexcept {
+  return spread(cell.key);
+}
+template <>
 std::uint64_t cell_hash(const layout::CallCell& cell) noexcept {
   return spread(cell.key ^ cell.communicator);
 }
@@ -198,7 +212,7 @@ Cell* Part::find(layout::SectionKind kind, std::uint64_t hash, const Same& same,
 
 layout::PairCell* Part::pair(std::uint64_t key) noexcept {
   return find<layout::PairCell>(layout::kPairs, spread(key),
-                                [key](const layout::PairCell& cell) { return cell.key == key; }, {key, 0, 0});
+                                [key](const layout::PairCell& cell) { return cell.key == key; }, {key, 0, 0, 0, 0});
 }
 
 layout::CallCell* Part::call(std::uint64_t key, std::uint64_t communicator) noexcept {
@@ -215,22 +229,25 @@ layout::SendCell* Part::sends(std::uint64_t key, std::uint64_t communicator) noe
   return find<layout::SendCell>(layout::kSends, spread(key ^ communicator), same, {key, communicator, {}});
 }
 
-bool Part::reserve_log(std::size_t bytes) noexcept {
-  const Section& log = sections_[layout::kLog];
-  if (log.header->used + bytes <= log.header->capacity) return true;
+// In a section whose cells follow one another.
+bool Part::reserve(layout::SectionKind kind, std::size_t cells) noexcept {
+  const layout::SectionHeader& old = *sections_[kind].header;
+  if (old.used + cells <= old.capacity) return true;
   Section wider;
-  const std::size_t whole = whole_pages(sizeof(layout::SectionHeader) + 2 * log.header->capacity + bytes);
-  if (!open_section(layout::kLog, 1, whole - sizeof(layout::SectionHeader), wider)) return false;
-  std::memcpy(wider.body(), log.body(), log.header->used);
-  wider.header->used = log.header->used;
-  adopt(layout::kLog, wider);
+  const std::size_t whole = whole_pages(sizeof(layout::SectionHeader) + (2 * old.capacity + cells) * old.cell_bytes);
+  if (!open_section(kind, old.cell_bytes, (whole - sizeof(layout::SectionHeader)) / old.cell_bytes, wider)) {
+    return false;
+  }
+  std::memcpy(wider.body(), sections_[kind].body(), old.used * old.cell_bytes);
+  wider.header->used = old.used;
+  adopt(kind, wider);
   return true;
 }
 
 // The body of a new last record; the caller fills it and then commits it by raising `used`.
 char* Part::append_record(layout::RecordKind kind, std::size_t body_bytes) noexcept {
   const std::size_t bytes = (sizeof(layout::RecordHeader) + body_bytes + 7) / 8 * 8;
-  if (bytes > UINT32_MAX || !reserve_log(bytes)) return nullptr;
+  if (bytes > UINT32_MAX || !reserve(layout::kLog, bytes)) return nullptr;
   const Section& log = sections_[layout::kLog];
   char* record = log.body() + log.header->used;
   const layout::RecordHeader header{kind, static_cast<std::uint32_t>(bytes)};
@@ -270,6 +287,55 @@ void Part::count_unattributed(std::string_view name, std::uint64_t count) {
   commit_record();
 }
 
+// 0 where there are too many.
+std::uint64_t Part::phase_of(std::uint64_t shape, std::uint64_t pairs) noexcept {
+  const auto end = shapes_.begin() + static_cast<std::ptrdiff_t>(phases_);
+  const auto found = std::find(shapes_.begin(), end, shape);
+  if (found != end) return static_cast<std::uint64_t>(found - shapes_.begin()) + 1;
+  const bool fits = sections_[layout::kPhases].header->used + pairs <= layout::kMostPhaseCells;
+  if (!fits || phases_ == shapes_.size()) return 0;
+  shapes_[phases_] = shape;
+  return ++phases_;
+}
+
+void Part::cut(core::pattern::Operation operation) noexcept {
+  const std::uint64_t cuts = sections_[layout::kCuts].header->used;
+  if (cuts == layout::kMostCuts || !reserve(layout::kCuts, 1)) return;
+  const std::span cells(reinterpret_cast<layout::PairCell*>(sections_[layout::kPairs].body()),
+                        sections_[layout::kPairs].header->capacity);
+  std::uint64_t shape = static_cast<std::uint64_t>(operation) + 1;
+  std::uint64_t pairs = 0;
+  for (const layout::PairCell& cell : cells) {
+    if (!counted_since_cut(cell)) continue;
+    const auto magnitudes = static_cast<std::uint64_t>(std::bit_width(cell.messages - cell.cut_messages) << 8 |
+                                                       std::bit_width(cell.bytes - cell.cut_bytes));
+    shape += spread(spread(cell.key) + magnitudes);  // a sum: the order of the cells may change
+    ++pairs;
+  }
+  const std::uint64_t phase = phase_of(shape, pairs);
+  for (auto cell = cells.begin(); pairs > 0; ++cell) {
+    if (!counted_since_cut(*cell)) continue;
+    add_to_phase(phase, *cell);
+    --pairs;
+  }
+  reinterpret_cast<layout::Cut*>(sections_[layout::kCuts].body())[cuts] = {static_cast<std::uint8_t>(phase),
+                                                                           static_cast<std::uint8_t>(operation)};
+  std::atomic_ref<std::uint64_t>(sections_[layout::kCuts].header->used).store(cuts + 1, std::memory_order_release);
+}
+
+// What the pair exchanged since the last cut.
+void Part::add_to_phase(std::uint64_t phase, layout::PairCell& pair) noexcept {
+  const std::uint64_t messages = pair.messages - std::exchange(pair.cut_messages, pair.messages);
+  const std::uint64_t bytes = pair.bytes - std::exchange(pair.cut_bytes, pair.bytes);
+  if (phase == 0) return;
+  const std::uint64_t key = layout::phase_key(phase, pair.key);
+  auto* cell = find<layout::PhaseCell>(layout::kPhases, spread(key),
+                                       [key](const layout::PhaseCell& each) { return each.key == key; }, {key, 0, 0});
+  if (cell == nullptr) return;
+  cell->messages += messages;
+  cell->bytes += bytes;
+}
+
 void Part::commit_record() noexcept {
   const Section& log = sections_[layout::kLog];
   layout::RecordHeader header;
@@ -288,7 +354,7 @@ void Part::visit_pairs(const std::function<void(const layout::PairCell&)>& visit
     return std::atomic_ref<std::uint64_t>(number).load(std::memory_order_relaxed);
   };
   for (std::uint64_t i = 0; i < sections_[layout::kPairs].header->capacity; ++i) {
-    const layout::PairCell cell{now(cells[i].key), now(cells[i].messages), now(cells[i].bytes)};
+    const layout::PairCell cell{now(cells[i].key), now(cells[i].messages), now(cells[i].bytes), 0, 0};
     if (cell.key != 0) visit(cell);
   }
 }

@@ -2,6 +2,7 @@
 // any handler (layout: io/trace_layout.h). O(partners) bytes. Not thread-safe: each thread has its own.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/pattern/pattern.h"
 #include "io/trace_layout.h"
 #include "io/trace_records.h"
 
@@ -44,7 +46,13 @@ class Part {
   layout::PairCell* pair(std::uint64_t key) noexcept;
   layout::CallCell* call(std::uint64_t key, std::uint64_t communicator) noexcept;
   layout::SendCell* sends(std::uint64_t key, std::uint64_t communicator) noexcept;
+  [[nodiscard]] int ranks() const noexcept { return header_->ranks; }
   [[nodiscard]] std::uint64_t moves() const noexcept { return moves_; }
+
+  // All ranks synchronise by this operation: what was counted since the last cut is added to its phase. Such a segment
+  // is of the phase of an earlier one where the operation, the pairs, and the magnitudes (powers of two) of their
+  // messages and bytes are the same. O(pairs).
+  void cut(core::pattern::Operation operation) noexcept;
 
   // False when memory has run out.
   bool log_communicator(std::uint64_t identity, std::span<const int> members, std::span<const int> remote) noexcept;
@@ -74,9 +82,11 @@ class Part {
   bool open_section(layout::SectionKind kind, std::uint32_t cell_bytes, std::uint64_t capacity,
                     Section& section) noexcept;
   void adopt(layout::SectionKind kind, const Section& section) noexcept;
-  bool reserve_log(std::size_t bytes) noexcept;
+  bool reserve(layout::SectionKind kind, std::size_t cells) noexcept;
   char* append_record(layout::RecordKind kind, std::size_t body_bytes) noexcept;
   void commit_record() noexcept;
+  std::uint64_t phase_of(std::uint64_t shape, std::uint64_t pairs) noexcept;
+  void add_to_phase(std::uint64_t phase, layout::PairCell& pair) noexcept;
   template <typename Cell>
   bool grow_table(layout::SectionKind kind) noexcept;
   template <typename Cell, typename Same>
@@ -88,8 +98,10 @@ class Part {
   std::uint64_t moves_ = 0;
   layout::FileHeader* header_ = nullptr;
   Section sections_[layout::kSectionCount];
-  mutable std::mutex moving_;                // held while a section gives way to a wider one
-  std::vector<std::uint64_t> unattributed_;  // where in the log the count of each name is
+  mutable std::mutex moving_;                                       // held while a section gives way to a wider one
+  std::vector<std::uint64_t> unattributed_;                         // where in the log the count of each name is
+  std::array<std::uint64_t, core::pattern::kMostPhases> shapes_{};  // of the segments of each phase
+  std::uint64_t phases_ = 0;
 };
 
 }  // namespace ranktree::preload

@@ -22,12 +22,14 @@ struct Receipt {
   std::uint64_t communicator = 0;  // identity
   std::uint64_t call_bytes = 0;
   std::optional<core::pattern::SendCall> send;  // a point-to-point message: by which call
+  bool synchronises = false;                    // a collective in which each rank waits for all, if it blocks
   std::uint64_t outside = 0;                    // messages to or from ranks that are not in MPI_COMM_WORLD
 
   void clear() noexcept {
     flows.clear();
     call = 0;
     send.reset();
+    synchronises = false;
     outside = 0;
   }
   // A message to (or, when pulled, from) a world rank; -1 is outside MPI_COMM_WORLD.

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "core/pattern/pattern.h"
 #include "io/trace_layout.h"
 #include "preload/communicator.h"
 #include "preload/hooks.h"
@@ -24,6 +26,8 @@ Thread* described(Description describe) {
   return thread;
 }
 
+bool blocks(std::string_view call) { return !call.starts_with("MPI_I"); }
+
 }  // namespace
 
 std::uint64_t BufferList::bytes(Thread& thread, int i) const {
@@ -33,7 +37,12 @@ std::uint64_t BufferList::bytes(Thread& thread, int i) const {
 
 void record(const char* call, Description describe) noexcept {
   shielded([&] {
-    if (Thread* thread = described(describe)) count_receipt(*thread, call, thread->receipt);
+    Thread* thread = described(describe);
+    if (thread == nullptr) return;
+    if (thread->receipt.synchronises && blocks(call)) {
+      thread->part.cut(static_cast<core::pattern::Operation>(layout::key_operation(thread->receipt.call)));
+    }
+    count_receipt(*thread, call, thread->receipt);
   });
 }
 

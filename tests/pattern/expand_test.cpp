@@ -242,6 +242,34 @@ TEST(Expand, NoneDropsAllCollectivesAndKeepsTheRest) {
 }
 
 // A record of different sizes: the mean chooses the algorithm, the sum stays.
+// Two halves of the ranks are in an Allgather at the same time; a Bcast of all comes at another one.
+TEST(Expand, MakesPhasesOfCallsWherePhasesWereRecorded) {
+  Pattern pattern =
+      from_entries(4, std::vector<Entry>{{0, 3, Class::kPointToPoint, 2, 20}, {3, 0, Class::kPointToPoint, 1, 10}});
+  pattern.communicators = {{{0, 1, 2, 3}, {}}, {{0, 1}, {}}, {{2, 3}, {}}};
+  pattern.collectives = {{0, Operation::kBcast, 0, 5, 4, 64},
+                         {1, Operation::kAllgather, -1, 5, 6, 96},
+                         {2, Operation::kAllgather, -1, 5, 6, 96}};
+  const Pattern together = expand(pattern, CollectiveModel::kFlat);
+  EXPECT_TRUE(together.phases.empty());
+  pattern.phased = true;
+  pattern.phases = {{"before MPI_Bcast", 1, {1}, {{1}, {10}}}};
+  const Pattern expanded = expand(pattern, CollectiveModel::kFlat);
+  EXPECT_TRUE(expanded.phased);
+  ASSERT_EQ(expanded.phases.size(), 3U);
+  EXPECT_EQ(expanded.phases[0].name, "before MPI_Bcast");
+  EXPECT_EQ(expanded.phases[0].traffic.bytes, std::vector<double>{10});
+  EXPECT_EQ(expanded.indices[static_cast<std::size_t>(expanded.phases[0].pairs[0])], 0);
+  EXPECT_EQ(expanded.phases[1].name, "MPI_Bcast of 4 ranks");
+  EXPECT_EQ(expanded.phases[1].count, 1);
+  EXPECT_EQ(expanded.phases[1].pairs.size(), 3U);
+  EXPECT_EQ(expanded.phases[2].name, "MPI_Allgather of 2 ranks");
+  EXPECT_EQ(expanded.phases[2].count, 3);
+  EXPECT_EQ(expanded.phases[2].pairs.size(), 4U);
+  EXPECT_EQ(all_sent(expanded), all_sent(together));
+  EXPECT_EQ(expand(pattern, CollectiveModel::kNone).phases.size(), 1U);
+}
+
 TEST(Expand, KeepsTheBytesOfUnequalCalls) {
   Pattern pattern = from_entries(4, {});
   pattern.communicators.push_back({all_of(4), {}});

@@ -43,6 +43,8 @@ inline core::pattern::Pattern full_pattern() {
                           .bucket = 0,
                           .calls = 3,
                           .bytes = 0.5}};
+  pattern.phased = true;
+  pattern.phases = {{"before MPI_Barrier", 3, {0, 2}, {{1, 0}, {0, 8}}}, {"", 1, {1}, {{0.5}, {4}}}};
   core::pattern::Metadata& metadata = pattern.metadata;
   metadata.complete = false;
   metadata.program = "./app --name \"\xc3\xa9t\xc3\xa9\"";

@@ -333,6 +333,36 @@ TEST(PatternNpz, RefusesBadCommunicatorsAndCalls) {
                    "call_operation[0]: expected 0..12, found 99"}});
 }
 
+TEST(PatternNpz, KeepsPhases) {
+  const core::pattern::Pattern pattern = read_pattern_npz(write_pattern_npz(test::full_pattern()), "f");
+  ASSERT_TRUE(pattern.phased);
+  ASSERT_EQ(pattern.phases.size(), 2U);
+  EXPECT_EQ(pattern.phases[0].name, "before MPI_Barrier");
+  EXPECT_EQ(pattern.phases[0].count, 3);
+  EXPECT_EQ(pattern.phases[0].pairs, (std::vector<std::int64_t>{0, 2}));
+  EXPECT_EQ(pattern.phases[0].traffic.bytes, (std::vector<double>{0, 8}));
+  EXPECT_EQ(pattern.phases[1].traffic.messages, (std::vector<double>{0.5}));
+  core::pattern::Pattern without = test::full_pattern();
+  without.phases.clear();
+  EXPECT_TRUE(read_pattern_npz(write_pattern_npz(without), "f").phased);
+  without.phased = false;
+  EXPECT_FALSE(read_pattern_npz(write_pattern_npz(without), "f").phased);
+}
+
+TEST(PatternNpz, RefusesBadPhases) {
+  const auto with = [](const std::vector<std::int64_t>& indptr, const std::vector<std::int64_t>& pairs) {
+    return Arrays{{"phase_indptr", longs(indptr)},
+                  {"phase_pairs", longs(pairs)},
+                  {"phase_messages", longs(std::vector<std::int64_t>(pairs.size(), 1))},
+                  {"phase_bytes", longs(std::vector<std::int64_t>(pairs.size(), 1))},
+                  {"phase_count", longs(std::vector<std::int64_t>(indptr.size() - 1, 1))}};
+  };
+  expect_refused({{"offsets", with({0, 3}, {0, 1}), "phase_indptr[1]"},
+                  {"pair out of range", with({0, 1}, {99}), "phase 0: expected ascending pairs below"},
+                  {"pair twice", with({0, 2}, {1, 1}), "phase 0: expected ascending pairs below"},
+                  {"too many", with(std::vector<std::int64_t>(65, 0), {}), "phases: expected at most 63, found 64"}});
+}
+
 // Any damage is refused or harmless.
 TEST(PatternNpz, EveryTruncationAndFlippedByteIsHandled) {
   const std::string good = write_pattern_npz(test::full_pattern());

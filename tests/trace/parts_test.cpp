@@ -9,9 +9,14 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/pattern/pattern.h"
+#include "io/trace_layout.h"
+#include "io/trace_phases.h"
+#include "io/trace_records.h"
 #include "preload/part.h"
 
 namespace {
@@ -22,6 +27,7 @@ using ranktree::core::pattern::Operation;
 using ranktree::core::pattern::SendCall;
 using ranktree::io::read_trace_part;
 using ranktree::io::recover_trace;
+using ranktree::io::to_pattern;
 using ranktree::io::TracePart;
 using ranktree::preload::Part;
 using ranktree::preload::PartOwner;
@@ -153,7 +159,7 @@ TEST(TracePart, IsRefusedInOneLineNamingTheByte) {
   EXPECT_EQ(refusal(good.substr(0, 1000)), "p.part: byte 0: the file ends too early");
   EXPECT_EQ(refusal(good.substr(0, kCalls + 40)), "p.part: byte 2704: the section ends after the file");
   EXPECT_EQ(with(0, 'X'), "p.part: byte 0: not a part of a trace (wrong magic)");
-  EXPECT_EQ(with(8, std::uint32_t{9}), "p.part: byte 8: version 9, expected 1 to 2");
+  EXPECT_EQ(with(8, std::uint32_t{9}), "p.part: byte 8: version 9, expected 1 to 3");
   EXPECT_EQ(with(16, std::int32_t{0}), "p.part: byte 12: rank 2 of 0 ranks");
   EXPECT_EQ(with(12, std::int32_t{-1}), "p.part: byte 12: rank -1 of 3 ranks");
   EXPECT_EQ(with(kPairs + 8, std::uint64_t{1} << 62), "p.part: byte 2624: the section ends after the file");
@@ -251,6 +257,144 @@ TEST(Part, RecordsInMemoryWhereNoFileCanBeMade) {
   EXPECT_EQ(part.records().entries.size(), 300U);
 }
 
+void send(Part& part, int peer, std::uint64_t messages, std::uint64_t bytes) {
+  layout::PairCell* cell = part.pair(layout::pair_key(peer, Class::kPointToPoint, false));
+  cell->messages += messages;
+  cell->bytes += bytes;
+}
+
+std::vector<int> phases_of(const std::vector<layout::Cut>& cuts) {
+  std::vector<int> phases;
+  for (const layout::Cut& cut : cuts) phases.push_back(cut.phase);
+  return phases;
+}
+
+TEST(Part, RecognisesSegmentsThatRepeat) {
+  Part part("", owner(0, 9));
+  for (int round = 0; round < 3; ++round) {
+    send(part, 1, 1, 100 + static_cast<std::uint64_t>(round));  // of one magnitude
+    part.cut(Operation::kBarrier);
+    send(part, 2, 1, 100);
+    part.cut(Operation::kBarrier);
+    send(part, 2, 1, 100);
+    part.cut(Operation::kAllreduce);
+  }
+  part.cut(Operation::kBarrier);
+  send(part, 2, 7, 7);
+  const auto records = part.records();
+  EXPECT_TRUE(records.phased);
+  EXPECT_EQ(phases_of(records.phases.cuts), (std::vector<int>{1, 2, 3, 1, 2, 3, 1, 2, 3, 4}));
+  ASSERT_EQ(records.phases.entries[0].size(), 1U);
+  EXPECT_EQ(records.phases.entries[0][0].to, 1);
+  EXPECT_EQ(records.phases.entries[0][0].messages, 3);
+  EXPECT_EQ(records.phases.entries[0][0].bytes, 303);
+  EXPECT_EQ(records.phases.entries[1][0].bytes, 300);
+  EXPECT_EQ(records.phases.entries[2][0].bytes, 300);
+  EXPECT_TRUE(records.phases.entries[3].empty());
+}
+
+TEST(Part, BoundsItsPhasesAndCuts) {
+  const Folder folder;
+  Part part(folder / "rank-0-0.part", owner(0, 100));
+  for (int peer = 1; peer < 80; ++peer) {
+    send(part, peer, 1, 8);
+    part.cut(Operation::kBarrier);
+  }
+  for (int i = 0; i < 70'000; ++i) part.cut(Operation::kAllreduce);
+  const auto records = part.records();
+  ASSERT_EQ(records.phases.cuts.size(), layout::kMostCuts);
+  EXPECT_EQ(records.phases.cuts[62].phase, 63);
+  EXPECT_EQ(records.phases.cuts[63].phase, 0);
+  EXPECT_EQ(records.phases.cuts.back().phase, 0);
+  EXPECT_EQ(records.phases.entries[62].at(0).to, 63);
+}
+
+TEST(Part, MakesNoPhasesOfTooManyPairs) {
+  constexpr int kPeers = layout::kMostPhaseCells / 2 + 1;
+  Part part("", owner(0, kPeers + 1));
+  for (const std::uint64_t bytes : {1, 100, 10'000}) {
+    for (int peer = 1; peer <= kPeers; ++peer) send(part, peer, 1, bytes);
+    part.cut(Operation::kBarrier);
+  }
+  EXPECT_EQ(phases_of(part.records().phases.cuts), (std::vector<int>{1, 0, 0}));
+}
+
+// Rank 0 does the same in each segment, rank 1 alternates, rank 2 died early, and rank 3 makes no calls at all.
+TEST(RecoverTrace, DividesAPhaseByWhatOtherRanksDo) {
+  const Folder folder;
+  {
+    Part zero(folder / "rank-0-0.part", owner(0, 4));
+    Part one(folder / "rank-1-0.part", owner(1, 4));
+    Part two(folder / "rank-2-0.part", owner(2, 4));
+    Part three(folder / "rank-3-0.part", owner(3, 4));
+    send(three, 0, 1, 1);
+    for (int i = 0; i < 6; ++i) {
+      send(zero, 1, 1, 60);
+      zero.cut(Operation::kAllreduce);
+      send(one, i % 2 == 0 ? 2 : 3, 1, 10);
+      one.cut(Operation::kAllreduce);
+      if (i < 4) two.cut(Operation::kAllreduce);
+    }
+  }
+  const auto pattern = recover_trace(folder.path());
+  EXPECT_TRUE(pattern.phased);
+  ASSERT_EQ(pattern.phases.size(), 2U);
+  for (const auto& phase : pattern.phases) {
+    EXPECT_EQ(phase.name, "before MPI_Allreduce");
+    EXPECT_EQ(phase.count, 2);
+    ASSERT_EQ(phase.pairs.size(), 2U);
+    EXPECT_EQ(pattern.indices[static_cast<std::size_t>(phase.pairs[0])], 1);
+    EXPECT_EQ(phase.traffic.bytes, (std::vector<double>{120, 20}));
+  }
+  EXPECT_EQ(pattern.indices[static_cast<std::size_t>(pattern.phases[0].pairs[1])], 2);
+  EXPECT_EQ(pattern.indices[static_cast<std::size_t>(pattern.phases[1].pairs[1])], 3);
+}
+
+TEST(TracePhases, OfSidesThatDisagreeStopThere) {
+  ranktree::io::TracePhases a;
+  a.cuts = {{1, 0}, {1, 3}, {1, 0}};
+  a.entries[0] = {{0, 1, Class::kPointToPoint, 3, 30}};
+  ranktree::io::TracePhases b;
+  b.cuts = {{2, 0}, {0, 3}, {1, 3}};
+  b.entries[1] = {{1, 0, Class::kPointToPoint, 1, 5}};
+  ranktree::io::merge(a, std::move(b));
+  EXPECT_EQ(phases_of(a.cuts), (std::vector<int>{1, 2}));
+  ASSERT_EQ(a.entries[0].size(), 2U);
+  EXPECT_EQ(a.entries[0][0].bytes, 10);
+  EXPECT_EQ(a.entries[0][1].bytes, 5);
+  EXPECT_EQ(a.entries[1].at(0).bytes, 10);
+}
+
+TEST(TracePhases, KeepTheMostFrequentOfTooMany) {
+  ranktree::io::TracePhases a;
+  ranktree::io::TracePhases b;
+  for (std::uint8_t i = 0; i < 200; ++i) {
+    a.cuts.push_back({static_cast<std::uint8_t>(i < 100 ? 1 : 1 + i % 20), 0});
+    b.cuts.push_back({static_cast<std::uint8_t>(i < 100 ? 1 : 1 + i % 9), 0});
+  }
+  ranktree::io::merge(a, std::move(b));
+  EXPECT_EQ(a.cuts[0].phase, 1);
+  EXPECT_EQ(a.cuts[99].phase, 1);
+  int lost = 0;
+  for (const layout::Cut& cut : a.cuts) lost += cut.phase == 0 ? 1 : 0;
+  EXPECT_EQ(lost, 99 - 62);  // the pair (1, 1) is there once more, each of the others once
+}
+
+TEST(TracePhases, GoOnAsTheyBeganBehindTheLastCut) {
+  ranktree::io::TraceRecords records;
+  records.ranks = 2;
+  records.phased = true;
+  records.entries = {{0, 1, Class::kPointToPoint, 300, 3000}, {1, 0, Class::kPointToPoint, 8, 80}};
+  records.phases.cuts.assign(layout::kMostCuts, {1, 0});
+  records.phases.cuts[0].phase = 2;
+  records.phases.entries[0] = {{0, 1, Class::kPointToPoint, 90, 900}};
+  records.phases.entries[1] = {{0, 1, Class::kPointToPoint, 10, 100}};
+  const auto pattern = to_pattern(std::move(records));
+  ASSERT_EQ(pattern.phases.size(), 2U);
+  EXPECT_EQ(pattern.phases[0].traffic.bytes, std::vector<double>{2700});
+  EXPECT_EQ(pattern.phases[1].traffic.messages, std::vector<double>{30});
+}
+
 TEST(RecoverTrace, CombinesExistingPartsAndNamesMissingOnes) {
   const Folder folder;
   {
@@ -297,7 +441,10 @@ TEST(RecoverTrace, RefusesFoldersWithoutATrace) {
 }
 
 TEST(TraceRecords, ComeBackFromTheirPackedForm) {
-  const TracePart part = read_trace_part(part_by_hand(), "p.part");
+  TracePart part = read_trace_part(part_by_hand(), "p.part");
+  EXPECT_FALSE(part.records.phased);
+  part.records.phases.cuts = {{1, 3}, {2, 0}};
+  part.records.phases.entries[1] = {{0, 1, Class::kPointToPoint, 3, 30}};
   const std::string bytes = ranktree::io::pack(part.records);
   const auto back = ranktree::io::unpack(bytes, "message");
   EXPECT_EQ(ranktree::io::pack(back), bytes);

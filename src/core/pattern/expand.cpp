@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "core/pattern/expand_crossing.h"
 #include "core/pattern/expand_local.h"
 #include "core/pattern/pattern.h"
+#include "core/pattern/phases.h"
 
 namespace ranktree::core::pattern {
 namespace expansion {
@@ -82,6 +85,37 @@ std::vector<Entry> recorded(const Pattern& pattern, bool with_collective) {
   return entries;
 }
 
+// Calls that one phase holds: they are on communicators of one size, which may be in the call at the same time.
+using Alike = std::tuple<Operation, std::size_t, std::size_t, Rank, std::int32_t>;
+
+struct ExpandedCalls {
+  Collector collector;
+  double calls = 0;  // the most on any communicator
+};
+
+// Without phases all calls stand together.
+std::map<Alike, ExpandedCalls> expanded_calls(const Pattern& pattern, CollectiveModel model) {
+  std::map<Alike, ExpandedCalls> found;
+  for (const CollectiveCalls& record : pattern.collectives) {
+    const Communicator& communicator = pattern.communicators.at(static_cast<std::size_t>(record.communicator));
+    const std::size_t size = communicator.members.size();
+    const Alike alike{record.operation, size, communicator.remote.size(), record.root, record.bucket};
+    ExpandedCalls& group = found[pattern.phased ? alike : Alike{}];
+    group.calls = std::max(group.calls, record.calls / static_cast<double>(size + communicator.remote.size()));
+    expand_record(model, record, communicator, group.collector);
+  }
+  return found;
+}
+
+std::string name_of(const Alike& alike) {
+  const std::size_t ranks = std::get<1>(alike) + std::get<2>(alike);
+  return "MPI_" + std::string(operation_name(std::get<0>(alike))) + " of " + std::to_string(ranks) + " ranks";
+}
+
+bool any(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
+}
+
 constexpr std::array<std::string_view, 4> kModelNames{"openmpi", "mpich", "flat", "none"};
 
 }  // namespace
@@ -110,16 +144,25 @@ CollectiveModel natural_model(const Pattern& pattern) {
 Pattern expand(const Pattern& pattern, CollectiveModel model) {
   const bool with_collectives = model != CollectiveModel::kNone;
   std::vector<Entry> entries = expansion::recorded(pattern, with_collectives);
+  std::vector<std::pair<expansion::Alike, std::pair<double, std::vector<Entry>>>> calls;
   if (with_collectives) {
-    expansion::Collector collector;
-    for (const CollectiveCalls& record : pattern.collectives) {
-      expansion::expand_record(model, record, pattern.communicators.at(static_cast<std::size_t>(record.communicator)),
-                               collector);
+    for (auto& [alike, group] : expansion::expanded_calls(pattern, model)) {
+      calls.push_back({alike, {std::round(group.calls), group.collector.take()}});
+      entries.insert(entries.end(), calls.back().second.second.begin(), calls.back().second.second.end());
     }
-    const std::vector<Entry> sends = collector.take();
-    entries.insert(entries.end(), sends.begin(), sends.end());
   }
   Pattern expanded = from_entries(pattern.ranks, entries);
+  expanded.phased = pattern.phased && (with_collectives || !expansion::any(pattern.of(Class::kCollective).messages));
+  if (expanded.phased) {
+    for (const Phase& phase : pattern.phases) {
+      expanded.phases.push_back(make_phase(expanded, phase.name, phase.count, entries_of(pattern, phase)));
+    }
+    for (auto& [alike, group] : calls) {
+      expanded.phases.push_back(make_phase(expanded, expansion::name_of(alike), group.first, std::move(group.second)));
+    }
+    std::erase_if(expanded.phases, [](const Phase& phase) { return phase.pairs.empty(); });
+    limit_phases(expanded.phases);
+  }
   expanded.communicators = pattern.communicators;
   expanded.metadata = pattern.metadata;
   return expanded;

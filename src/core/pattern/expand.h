@@ -22,7 +22,9 @@ std::optional<CollectiveModel> collective_model_from_name(std::string_view word)
 CollectiveModel natural_model(const Pattern& pattern);
 
 // A copy in which every CollectiveCalls has become traffic of Class::kCollective and `collectives` is empty. With kNone
-// the exact collective class is dropped as well. O(pairs + sum over records of the pairs their algorithm makes).
+// the exact collective class is dropped as well. Where phases were recorded, the calls of one operation, root and
+// bucket on communicators of one size become a phase, and the recorded ones stay; with kNone there are none any more
+// where the pattern has traffic of that class. O(pairs + sum over records of the pairs their algorithm makes).
 Pattern expand(const Pattern& pattern, CollectiveModel model);
 
 }  // namespace ranktree::core::pattern

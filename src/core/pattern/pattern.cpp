@@ -169,6 +169,33 @@ void check_sent(const Pattern& pattern, const std::string& origin, std::size_t i
   check_amount(origin, place + ", bytes", sent.bytes);
 }
 
+void check_phase(const Pattern& pattern, const std::string& origin, std::size_t index) {
+  const Phase& phase = pattern.phases[index];
+  const std::string place = "phase " + std::to_string(index);
+  if (phase.traffic.messages.size() != phase.pairs.size() || phase.traffic.bytes.size() != phase.pairs.size()) {
+    refuse(origin, place + ": expected traffic of " + std::to_string(phase.pairs.size()) + " pairs");
+  }
+  check_amount(origin, place + ", count", phase.count);
+  std::int64_t least = 0;
+  for (std::size_t i = 0; i < phase.pairs.size(); ++i) {
+    if (phase.pairs[i] < least || at(phase.pairs[i]) >= pattern.indices.size()) {
+      refuse(origin, place + ": expected ascending pairs below " + std::to_string(pattern.indices.size()) + ", found " +
+                         std::to_string(phase.pairs[i]));
+    }
+    least = phase.pairs[i] + 1;
+    check_amount(origin, place + ", messages", phase.traffic.messages[i]);
+    check_amount(origin, place + ", bytes", phase.traffic.bytes[i]);
+  }
+}
+
+void check_phases(const Pattern& pattern, const std::string& origin) {
+  if (pattern.phases.size() > kMostPhases || (!pattern.phased && !pattern.phases.empty())) {
+    refuse(origin, "phases: expected at most " + std::to_string(kMostPhases) + ", found " +
+                       std::to_string(pattern.phases.size()));
+  }
+  for (std::size_t i = 0; i < pattern.phases.size(); ++i) check_phase(pattern, origin, i);
+}
+
 }  // namespace
 
 std::string_view send_call_name(SendCall call) { return kSendCallNames.at(static_cast<std::size_t>(call)); }
@@ -214,6 +241,7 @@ void validate(const Pattern& pattern, const std::string& origin) {
   for (std::size_t i = 0; i < pattern.communicators.size(); ++i) check_members(pattern, origin, i);
   for (std::size_t i = 0; i < pattern.collectives.size(); ++i) check_calls(pattern, origin, i);
   for (std::size_t i = 0; i < pattern.sent.size(); ++i) check_sent(pattern, origin, i);
+  check_phases(pattern, origin);
   const std::size_t hosts = pattern.metadata.hosts.size();
   if (hosts != 0 && hosts != at(pattern.ranks)) {
     refuse(origin, "hosts: expected one for each of " + std::to_string(pattern.ranks) + " ranks, found " +

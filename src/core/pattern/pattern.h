@@ -96,6 +96,16 @@ struct Communicator {
   std::vector<Rank> remote;  // the other group of an intercommunicator, empty otherwise
 };
 
+// What the ranks exchanged between calls by which all of them synchronise: messages and bytes of some pairs, summed
+// over all occurrences.
+struct Phase {
+  std::string name;                 // for people: "before MPI_Allreduce", "MPI_Bcast of 8 ranks"
+  double count = 1;                 // occurrences
+  std::vector<std::int64_t> pairs;  // indices into Pattern::indices, ascending
+  Traffic traffic;                  // parallel to `pairs`
+};
+inline constexpr int kMostPhases = 63;  // with the one of all other traffic 64
+
 // Calls that moved data but could not be attributed to a pair or a collective: counted by name, never dropped silently.
 using Unattributed = std::map<std::string, double>;
 
@@ -120,6 +130,8 @@ struct Pattern {
   std::vector<CollectiveCalls> collectives;
   std::vector<SentMessages> sent;  // the point-to-point class by call and size; empty where it was not recorded
   std::vector<Communicator> communicators;
+  bool phased = false;        // phases were recorded: collective calls are phases, too; false: all is one phase
+  std::vector<Phase> phases;  // the traffic that they lack is one more
   Metadata metadata;
 
   [[nodiscard]] const Traffic& of(Class kind) const { return traffic[static_cast<std::size_t>(kind)]; }
