@@ -11,7 +11,7 @@ from ranktree import _core
 from ranktree.compare import Request, Result, compare
 from ranktree.grids import BetterGrid, better_grid
 from ranktree.interrupt import Interruption
-from ranktree.objective import Model, planned
+from ranktree.objective import Model, planned, resource_text
 from ranktree.pattern import expand, natural_model, read, read_whole
 from ranktree.placement import square
 from ranktree.progress import LongWork
@@ -33,7 +33,8 @@ def seconds_text(seconds: float) -> str:
 def limit_lines(limits: list[dict[str, Any]]) -> list[str]:
     """The resource that limits each placement, with its share of the modelled time, and what would help the plan."""
     lines = [
-        f"Limit of {limit['placement']}: {limit['resource']}, {limit['share']:.0%} of {seconds_text(limit['seconds'])}."
+        f"Limit of {limit['placement']}: {resource_text(limit)}, "
+        f"{limit['share']:.0%} of {seconds_text(limit['seconds'])}."
         for limit in limits
         if limit["resource"]
     ]

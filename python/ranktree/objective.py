@@ -39,3 +39,12 @@ def planned(
         return _core.make_plan(tree, traffic, metric=metric, **options), []
     plan, limits = _core.plan_by_objective(tree, traffic, (model.objective, model.parameters), **options)
     return plan, limits
+
+
+def resource_text(limit: dict[str, Any]) -> str:
+    """What limits a placement, and in which phase: `node n3 up in the phase "before MPI_Barrier" (20 times)`."""
+    if "phase" not in limit:
+        return str(limit["resource"])
+    phase = limit["phases"][limit["phase"]]
+    times = f" ({phase['count']:,.0f} times)" if phase["count"] > 1 else ""
+    return f'{limit["resource"]} in the phase "{phase["name"]}"{times}'

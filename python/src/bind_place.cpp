@@ -296,6 +296,18 @@ nb::dict dict_of(const objective::Limit& limit) {
   dict["waiting_seconds"] = limit.waiting_seconds;
   dict["resource"] = limit.resource;
   dict["share"] = limit.share;
+  if (limit.phases.empty()) return dict;
+  nb::list phases;
+  for (const objective::PhaseLimit& phase : limit.phases) {
+    nb::dict row;
+    row["name"] = phase.name;
+    row["count"] = phase.count;
+    row["seconds"] = phase.seconds;
+    row["resource"] = phase.resource;
+    phases.append(row);
+  }
+  dict["phases"] = phases;
+  if (limit.phase >= 0) dict["phase"] = limit.phase;
   return dict;
 }
 

@@ -92,16 +92,45 @@ Pattern random_pattern(Rank ranks, int messages, std::uint64_t seed) {
   return from_entries(ranks, entries);
 }
 
+// The same with some of its traffic in phases, pairs in several of them.
+Pattern random_phases(Rank ranks, int messages, std::uint64_t seed) {
+  Pattern pattern = random_pattern(ranks, messages, seed);
+  Random random(seed + 1);
+  pattern.phased = true;
+  const auto& traffic = pattern.of(Class::kPointToPoint);
+  for (int phase = 0; phase < 3; ++phase) {
+    auto& made = pattern.phases.emplace_back();
+    made.name = "before MPI_Barrier";
+    for (std::size_t i = 0; i < pattern.indices.size(); ++i) {
+      if (random.below(2) == 0) continue;
+      const double share = phase == 2 ? 0.25 : 0.375;  // a pair in all three has no other traffic
+      made.pairs.push_back(static_cast<std::int64_t>(i));
+      made.traffic.messages.push_back(share * traffic.messages[i]);
+      made.traffic.bytes.push_back(share * traffic.bytes[i]);
+    }
+  }
+  return pattern;
+}
+
 // The formula of docs/explanation/objectives.md, message by message.
 struct Reference {
   Reference(const Platform& platform, const Pattern& pattern, const std::vector<Leaf>& leaf_of) {
+    phases.resize(pattern.phases.size() + 1);
     for (Rank from = 0; from < pattern.ranks; ++from) {
       for (auto i = at(pattern.indptr[at(from)]); i < at(pattern.indptr[at(from) + 1]); ++i) {
         const Rank to = pattern.indices[i];
         if (to == from) continue;
         const auto route = platform.route(leaf_of[at(from)], leaf_of[at(to)]);
         const auto& traffic = pattern.of(Class::kPointToPoint);
-        for (const auto link : route.links) links[link] += traffic.bytes[i] / platform.bandwidth(link);
+        std::vector<double> bytes;
+        for (const auto& phase : pattern.phases) bytes.push_back(bytes_in(phase, i));
+        bytes.push_back(traffic.bytes[i]);
+        for (std::size_t phase = 0; phase + 1 < bytes.size(); ++phase) bytes.back() -= bytes[phase];
+        for (const auto link : route.links) {
+          for (std::size_t phase = 0; phase < bytes.size(); ++phase) {
+            phases[phase][link] += bytes[phase] / platform.bandwidth(link);
+          }
+        }
         double bandwidth = std::numeric_limits<double>::infinity();
         for (const auto link : route.links) bandwidth = std::min(bandwidth, platform.bandwidth(link));
         waiting += (traffic.messages[i] * route.latency + traffic.bytes[i] / bandwidth) / pattern.ranks;
@@ -109,15 +138,22 @@ struct Reference {
       }
     }
   }
+  static double bytes_in(const ranktree::core::pattern::Phase& phase, std::size_t pair) {
+    const auto found = std::find(phase.pairs.begin(), phase.pairs.end(), static_cast<std::int64_t>(pair));
+    return found == phase.pairs.end() ? 0 : phase.traffic.bytes[at(found - phase.pairs.begin())];
+  }
   [[nodiscard]] Score score(bool waits) const {
-    double seconds = 0;
-    for (const auto& [link, load] : links) seconds = std::max(seconds, load);
-    if (waits) seconds += waiting;
+    double seconds = waits ? waiting : 0;
+    for (const auto& links : phases) {
+      double most = 0;
+      for (const auto& [link, load] : links) most = std::max(most, load);
+      seconds += most;
+    }
     return {seconds, hop_bytes};
   }
 
-  std::map<int, double> links;
-  double waiting = 0;  // mean over the ranks
+  std::vector<std::map<int, double>> phases;  // seconds by link
+  double waiting = 0;                         // mean over the ranks
   double hop_bytes = 0;
 };
 
@@ -157,7 +193,7 @@ TEST(Loads, EqualTheFormulaAfterAnyMovesAndExchanges) {
   for (const Tree& tree : {machine({3, 2, 2}), uneven({5, 3, 4}), torus_machine()}) {
     const Platform platform = platform_of(tree);
     const Rank ranks = 7;
-    const Pattern pattern = random_pattern(ranks, 30, 3);
+    const Pattern pattern = random_phases(ranks, 30, 3);
     const Flows flows(pattern);
     Loads loads(platform, flows, true, ranktree::core::place::identity(tree, ranks, {}));
     expect_same(loads.score(), Reference(platform, pattern, loads.leaves()).score(true));
@@ -174,9 +210,10 @@ TEST(Loads, EqualTheFormulaAfterAnyMovesAndExchanges) {
 
 TEST(Loads, UndoRestoresEachNumberExactly) {
   const Platform platform = platform_of(machine({2, 2, 2}));
-  const Flows flows(random_pattern(6, 20, 9));
+  const Flows flows(random_phases(6, 20, 9));
   Loads loads(platform, flows, true, ranktree::core::place::identity(platform.tree(), 6, {}));
-  const auto links = loads.link_seconds();
+  const auto copied = [&] { return std::vector(loads.link_seconds(0).begin(), loads.link_seconds(0).end()); };
+  const auto links = copied();
   const double waiting = loads.waiting();
   const auto leaves = loads.leaves();
   const double pressure = loads.pressure();
@@ -184,7 +221,7 @@ TEST(Loads, UndoRestoresEachNumberExactly) {
   loads.exchange(0, 5);
   loads.move(2, 7);
   loads.undo_to(mark);
-  EXPECT_EQ(loads.link_seconds(), links);
+  EXPECT_EQ(copied(), links);
   EXPECT_EQ(loads.waiting(), waiting);
   EXPECT_EQ(loads.leaves(), leaves);
   EXPECT_EQ(loads.pressure(), pressure);
@@ -208,17 +245,26 @@ TEST(Flows, HoldBothDirectionsAtBothRanks) {
   EXPECT_EQ(flows.of(2)[0].bytes_out, 30);
 }
 
+constexpr double kAlike = 1e-3;  // relative difference of times that count as equal
+
 TEST(TimedPlan, IsTheBestOfAllPlacementsOfFewRanks) {
   int instances = 0;
   for (const Tree& tree : {machine({2, 3}), machine({2, 2, 2}), uneven({3, 1, 2}), torus_machine()}) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       const auto ranks = static_cast<Rank>(4 + seed % 3);
-      const Pattern pattern = random_pattern(ranks, 12, 100 + seed);
+      const Pattern pattern = (seed % 2 == 0 ? random_pattern : random_phases)(ranks, 12, 100 + seed);
       const Platform platform = platform_of(tree);
       for (const Objective objective : {Objective::kTime, Objective::kBottleneck}) {
         const bool waiting = objective == Objective::kTime;
         const Plan plan = make_plan(tree, pattern, {}, {objective, {}});
-        expect_same(Reference(platform, pattern, plan.leaf_of).score(waiting), best_of_all(platform, pattern, waiting));
+        const Score found = Reference(platform, pattern, plan.leaf_of).score(waiting);
+        const Score best = best_of_all(platform, pattern, waiting);
+        if (found.seconds <= best.seconds * (1 + 1e-9)) {
+          expect_same(found, best);
+        } else {  // times that are alike, with fewer hop-bytes
+          EXPECT_LE(found.seconds, best.seconds * (1 + kAlike));
+          EXPECT_LT(found.hop_bytes, best.hop_bytes);
+        }
         ++instances;
       }
     }
@@ -226,13 +272,21 @@ TEST(TimedPlan, IsTheBestOfAllPlacementsOfFewRanks) {
   EXPECT_EQ(instances, 32);
 }
 
+TEST(TimedPlan, IsTheBestOfAllPlacementsOfEightRanksInPhases) {
+  const Tree tree = machine({2, 2, 2});
+  const Pattern pattern = random_phases(8, 14, 11);
+  const Platform platform = platform_of(tree);
+  const Plan plan = make_plan(tree, pattern, {}, {Objective::kTime, {}});
+  const double best = best_of_all(platform, pattern, true).seconds;
+  EXPECT_LE(Reference(platform, pattern, plan.leaf_of).score(true).seconds, best * (1 + kAlike));
+}
+
 // By more than what counts as equal.
 TEST(TimedPlan, IsNeverWorseThanAnyCandidate) {
-  constexpr double kAlike = 1e-3;
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     for (const Tree& tree : {machine({4, 2, 4}), uneven({5, 13, 4, 14}), machine({12, 8})}) {
       const Rank ranks = tree.leaf_count() - static_cast<Rank>(seed % 2) * 3;
-      Pattern pattern = random_pattern(ranks, ranks * 6, seed);
+      Pattern pattern = (seed < 3 ? random_pattern : random_phases)(ranks, ranks * 6, seed);
       for (Rank rank = 0; rank < ranks; ++rank) {
         pattern.metadata.hosts.emplace_back(tree.name(tree.node_of(ranks - 1 - rank)));
       }
@@ -285,6 +339,46 @@ TEST(TimedPlan, NamesTheLinkThatLimits) {
   EXPECT_NEAR(found[0].share, 0.8, 1e-9);
   EXPECT_EQ(found[2].placement, "plan");
   EXPECT_LT(found[2].seconds, 0.1);
+}
+
+// Ranks 0 and 1 send to node 1 in one phase, ranks 2 and 3 back in the other: the busiest link is another one.
+TEST(TimedPlan, NamesThePhaseThatLimits) {
+  const Tree tree = machine({2, 2});
+  Pattern pattern = from_entries(
+      4, std::vector<Entry>{{0, 2, Class::kPointToPoint, 0, 1e8}, {2, 1, Class::kPointToPoint, 0, 1.25e8}});
+  const auto limit = [&] { return limit_of(tree, pattern, {Objective::kBottleneck, {}}, {{0, 1, 2, 3}}); };
+  EXPECT_NEAR(limit().seconds, 1, 1e-9);
+  EXPECT_TRUE(limit().phases.empty());
+  pattern.phased = true;
+  pattern.phases = {{"before MPI_Barrier", 20, {0}, {{0}, {1e8}}}};
+  const Limit found = limit();
+  EXPECT_NEAR(found.seconds, 1.8, 1e-9);
+  EXPECT_EQ(found.resource, "node n0 down");
+  ASSERT_EQ(found.phases.size(), 2U);
+  EXPECT_EQ(found.phases[0].name, "before MPI_Barrier");
+  EXPECT_EQ(found.phases[0].count, 20);
+  EXPECT_EQ(found.phases[0].resource, "node n0 up");
+  EXPECT_NEAR(found.phases[0].seconds, 0.8, 1e-9);
+  EXPECT_EQ(found.phase, 1);
+}
+
+// In all, each node sends as much as it receives. Where one node sends in each phase, its link limits each of them.
+TEST(TimedPlan, SeesABottleneckThatAlternates) {
+  const Tree tree = machine({2, 2, 1});
+  std::vector<Entry> entries;
+  for (const auto& [from, to] : {std::pair{0, 2}, {1, 3}, {2, 0}, {3, 1}}) {
+    entries.push_back({from, to, Class::kPointToPoint, 0, 1.25e8});
+  }
+  Pattern pattern = from_entries(4, entries);
+  const auto seconds = [&](const std::vector<Leaf>& leaf_of) {
+    return limit_of(tree, pattern, {Objective::kBottleneck, {}}, {leaf_of}).seconds;
+  };
+  EXPECT_NEAR(seconds({0, 1, 2, 3}), 2, 1e-9);
+  pattern.phased = true;
+  pattern.phases = {{"", 1, {0, 3}, {{0, 0}, {1.25e8, 1.25e8}}}};
+  EXPECT_NEAR(seconds({0, 1, 2, 3}), 2, 1e-9);
+  pattern.phases = {{"", 1, {0, 1}, {{0, 0}, {1.25e8, 1.25e8}}}};
+  EXPECT_NEAR(seconds({0, 1, 2, 3}), 4, 1e-9);
 }
 
 TEST(TimedPlan, NamesMessagesWhoseWaitingLimits) {

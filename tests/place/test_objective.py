@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -158,3 +159,41 @@ def test_without_an_objective_there_is_no_limit(ranktree: Callable, pairs: Path)
     result = ranktree("map", pairs, "--machine", MACHINE, "--json")
     assert result.returncode == 0, result.stderr
     assert "limits" not in json.loads(result.stdout)
+
+
+def test_the_phase_that_limits_is_named(ranktree: Callable, tmp_path: Path) -> None:
+    """Two ranks of each node send in turns: 0.8 s from node 0, then 1 s from node 1; both are pinned to one slot."""
+    arrays = {
+        "indptr": [0, 1, 1, 2, 2],
+        "indices": [2, 1],
+        "messages": [0, 0],
+        "bytes": [100_000_000, 125_000_000],
+        "phase_indptr": [0, 1],
+        "phase_pairs": [1],
+        "phase_messages": [0],
+        "phase_bytes": [125_000_000],
+        "phase_count": [20],
+    }
+    path = tmp_path / "phases.npz"
+    text = '{"format": "ranktree-pattern", "version": 1, "ranks": 4, "phases": ["before MPI_Barrier"]}'
+    kinds = {"indices": np.int32}
+    np.savez(
+        path,
+        metadata=np.frombuffer(text.encode(), dtype=np.uint8),
+        **{name: np.array(values, dtype=kinds.get(name, np.int64)) for name, values in arrays.items()},
+    )
+    pins = [word for rank in range(4) for word in ("--pin", f"{rank}=n{rank // 2}:{rank % 2}")]
+    options = (path, "--machine", MACHINE, "--objective", "bottleneck", "--parameters", "ethernet-1g", *pins)
+    result = ranktree("map", *options)
+    assert result.returncode == 0, result.stderr
+    named = 'Limit of plan: node n0 down in the phase "before MPI_Barrier" (20 times), 56% of 1.8 s.'
+    assert named in result.stdout
+    (plan,) = [
+        each for each in json.loads(ranktree("map", *options, "--json").stdout)["limits"] if each["placement"] == "plan"
+    ]
+    assert plan["phase"] == 0
+    assert [(each["name"], each["count"], each["resource"]) for each in plan["phases"]] == [
+        ("before MPI_Barrier", 20, "node n0 down"),
+        ("other traffic", 1, "node n0 up"),
+    ]
+    assert [each["seconds"] for each in plan["phases"]] == [pytest.approx(1.0), pytest.approx(0.8)]

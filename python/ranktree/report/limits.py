@@ -6,6 +6,7 @@ import numpy as np
 
 from ranktree import _core
 from ranktree.model import seconds_text
+from ranktree.objective import resource_text
 from ranktree.report.inputs import Inputs
 from ranktree.report.remedies import remedies
 
@@ -32,5 +33,5 @@ def limits(inputs: Inputs) -> list[dict[str, Any]]:
 
 def sentence(limit: dict[str, Any]) -> str:
     """`traced placement: limited by node n3 up, 62 % of the modelled 1.2 s`."""
-    share = f"{100 * limit['share']:.0f} %"
-    return f"{limit['label']}: limited by {limit['resource']}, {share} of the modelled {seconds_text(limit['seconds'])}"
+    share = f"{100 * limit['share']:.0f} % of the modelled {seconds_text(limit['seconds'])}"
+    return f"{limit['label']}: limited by {resource_text(limit)}, {share}"

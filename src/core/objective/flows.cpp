@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/pattern/pattern.h"
@@ -44,35 +45,97 @@ struct Transposed {
   std::vector<Received> entries;
 };
 
+// What each stored pair exchanges in each phase: the recorded ones, then what they lack.
+class Slices {
+ public:
+  explicit Slices(const pattern::Pattern& pattern) : offsets_(pattern.indices.size() + 1, 0) {
+    pattern::Traffic rest = pattern::total(pattern);
+    for (const pattern::Phase& phase : pattern.phases) {
+      for (std::size_t i = 0; i < phase.pairs.size(); ++i) {
+        ++offsets_[at(phase.pairs[i]) + 1];
+        subtract(rest.messages[at(phase.pairs[i])], phase.traffic.messages[i]);
+        subtract(rest.bytes[at(phase.pairs[i])], phase.traffic.bytes[i]);
+      }
+    }
+    for (std::size_t i = 0; i < pattern.indices.size(); ++i) {
+      offsets_[i + 1] += offsets_[i] + (rest.messages[i] > 0 || rest.bytes[i] > 0 ? 1 : 0);
+    }
+    slices_.resize(at(offsets_.back()));
+    std::vector<std::int64_t> next(offsets_.begin(), offsets_.end() - 1);
+    std::int32_t number = 0;
+    for (const pattern::Phase& phase : pattern.phases) {
+      for (std::size_t i = 0; i < phase.pairs.size(); ++i) {
+        slices_[at(next[at(phase.pairs[i])]++)] = {number, phase.traffic.messages[i], phase.traffic.bytes[i]};
+      }
+      ++number;
+    }
+    for (std::size_t i = 0; i < pattern.indices.size(); ++i) {
+      if (next[i] < offsets_[i + 1]) slices_[at(next[i])] = {number, rest.messages[i], rest.bytes[i]};
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return slices_.size(); }
+  [[nodiscard]] std::span<const Slice> of(std::size_t pair) const {
+    return {slices_.data() + offsets_[pair], slices_.data() + offsets_[pair + 1]};
+  }
+
+ private:
+  // Phases of which shares were taken add up to a total but for rounding.
+  static void subtract(double& rest, double part) {
+    constexpr double kRounding = 1e-9;
+    rest = part >= rest * (1 - kRounding) ? 0 : rest - part;
+  }
+
+  std::vector<std::int64_t> offsets_;
+  std::vector<Slice> slices_;
+};
+
 }  // namespace
 
 Flows::Flows(const pattern::Pattern& pattern) : offsets_{0} {
-  const pattern::Traffic traffic = pattern::total(pattern);
+  for (const pattern::Phase& phase : pattern.phases) phases_.push_back({phase.name, phase.count});
+  phases_.push_back({pattern.phases.empty() ? "" : "other traffic", 1});
+  const Slices slices(pattern);
   const Transposed transposed(pattern);
-  flows_.reserve(pattern.indices.size());
+  flows_.reserve(slices.size());
   for (Rank rank = 0; rank < pattern.ranks; ++rank) {
     std::int64_t in = transposed.offsets[at(rank)];
     const std::int64_t in_end = transposed.offsets[at(rank) + 1];
-    const auto take_received = [&](Flow& flow) {
-      const std::size_t index = transposed.entries[at(in++)].index;
-      flow.bytes_in = traffic.bytes[index];
-      flow.messages_in = traffic.messages[index];
-    };
+    const auto take_received = [&] { return slices.of(transposed.entries[at(in++)].index); };
     const auto take_until = [&](Rank peer) {
       while (in < in_end && transposed.entries[at(in)].from < peer) {
-        flows_.push_back({.peer = transposed.entries[at(in)].from});
-        take_received(flows_.back());
+        const Rank from = transposed.entries[at(in)].from;
+        append(from, {}, take_received());
       }
     };
     for (std::int64_t i = pattern.indptr[at(rank)]; i < pattern.indptr[at(rank) + 1]; ++i) {
       const Rank peer = pattern.indices[at(i)];
       if (peer == rank) continue;
       take_until(peer);
-      flows_.push_back({.peer = peer, .bytes_out = traffic.bytes[at(i)], .messages_out = traffic.messages[at(i)]});
-      if (in < in_end && transposed.entries[at(in)].from == peer) take_received(flows_.back());
+      const bool both = in < in_end && transposed.entries[at(in)].from == peer;
+      append(peer, slices.of(at(i)), both ? take_received() : std::span<const Slice>());
     }
     take_until(pattern.ranks);
     offsets_.push_back(static_cast<std::int64_t>(flows_.size()));
+  }
+}
+
+void Flows::append(Rank peer, std::span<const Slice> out, std::span<const Slice> in) {
+  while (!out.empty() || !in.empty()) {
+    const std::int32_t phase = out.empty()  ? in.front().phase
+                               : in.empty() ? out.front().phase
+                                            : std::min(out.front().phase, in.front().phase);
+    Flow& flow = flows_.emplace_back(Flow{.peer = peer, .phase = phase});
+    if (!out.empty() && out.front().phase == phase) {
+      flow.bytes_out = out.front().bytes;
+      flow.messages_out = out.front().messages;
+      out = out.subspan(1);
+    }
+    if (!in.empty() && in.front().phase == phase) {
+      flow.bytes_in = in.front().bytes;
+      flow.messages_in = in.front().messages;
+      in = in.subspan(1);
+    }
   }
 }
 

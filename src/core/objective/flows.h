@@ -1,35 +1,52 @@
-// The traffic of a pattern by rank, both directions of a pair side by side.
+// The traffic of a pattern by rank and phase, both directions of a pair side by side.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/pattern/pattern.h"
 
 namespace ranktree::core::objective {
 
-// What a rank exchanges with a peer.
+// What a rank exchanges with a peer in one phase.
 struct Flow {
   pattern::Rank peer = 0;
+  std::int32_t phase = 0;
   double bytes_out = 0;
   double messages_out = 0;
   double bytes_in = 0;
   double messages_in = 0;
 };
 
-// Each pair stands at both of its ranks; peers ascend. Messages of a rank to itself are dropped.
+// A phase as the pattern has it. One of all traffic that no recorded phase holds comes last.
+struct FlowPhase {
+  std::string name;  // empty where the pattern has no phases
+  double count = 1;
+};
+
+// What one direction of a pair has of a phase.
+struct Slice {
+  std::int32_t phase = 0;
+  double messages = 0;
+  double bytes = 0;
+};
+
+// Each pair stands at both of its ranks; peers ascend, and the phases of each. Messages of a rank to itself are
+// dropped.
 class Flows {
  public:
-  // All classes of traffic together; collective calls must have been expanded. O(pairs).
+  // All classes of traffic together; collective calls must have been expanded. O(pairs x their phases).
   explicit Flows(const pattern::Pattern& pattern);
 
   [[nodiscard]] pattern::Rank ranks() const { return static_cast<pattern::Rank>(offsets_.size()) - 1; }
   [[nodiscard]] std::size_t size() const { return flows_.size(); }
+  [[nodiscard]] const std::vector<FlowPhase>& phases() const { return phases_; }
   [[nodiscard]] bool has_bytes() const;
   [[nodiscard]] bool has_messages() const;
-  // Whether the messages of each pair are its bytes times one number: then both have the same plan. O(pairs).
+  // Whether the messages of each flow are its bytes times one number: then both have the same plan. O(flows).
   [[nodiscard]] bool proportional() const;
   [[nodiscard]] std::span<const Flow> of(pattern::Rank rank) const {
     const auto at = static_cast<std::size_t>(rank);
@@ -37,8 +54,12 @@ class Flows {
   }
 
  private:
+  // The flows with a peer: phases of both directions ascend.
+  void append(pattern::Rank peer, std::span<const Slice> out, std::span<const Slice> in);
+
   std::vector<std::int64_t> offsets_;
   std::vector<Flow> flows_;
+  std::vector<FlowPhase> phases_;
 };
 
 }  // namespace ranktree::core::objective

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/objective/flows.h"
@@ -31,11 +32,7 @@ double eighth_power(double value) {
 
 double eighth_root(double value) { return std::sqrt(std::sqrt(std::sqrt(std::max(value, 0.0)))); }
 
-double largest(const std::vector<double>& values) {
-  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-}
-
-double sum_of_powers(const std::vector<double>& values, double scale) {
+double sum_of_powers(std::span<const double> values, double scale) {
   double sum = 0;
   for (const double value : values) sum += eighth_power(value * scale);
   return sum;
@@ -54,7 +51,8 @@ Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waitin
       flows_(flows),
       waiting_(waiting),
       leaf_of_(at(flows.ranks()), -1),
-      link_seconds_(at(platform.link_count()), 0) {
+      link_seconds_(flows.phases().size() * at(platform.link_count()), 0),
+      sums_(flows.phases().size()) {
   per_byte_.reserve(at(platform.link_count()));
   for (simulate::LinkId link = 0; link < platform.link_count(); ++link) {
     per_byte_.push_back(1 / platform.bandwidth(link));
@@ -74,7 +72,7 @@ Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waitin
     }
   }
   rescale();
-  link_peak_ = largest(link_seconds_);
+  for (std::size_t phase = 0; phase < sums_.size(); ++phase) sums_[phase].peak = largest_of(phase);
 }
 
 // What goes from one slot to the other one, into the plain sums.
@@ -84,7 +82,7 @@ void Loads::sum_one_way(Leaf from, Leaf to, const Flow& flow) {
   double per_byte = 0;
   if (flow.bytes_out != 0) {
     for (const simulate::LinkId link : route_.links) {
-      link_seconds_[at(link)] += flow.bytes_out / platform_.bandwidth(link);
+      seconds_of(flow.phase, link) += flow.bytes_out / platform_.bandwidth(link);
       per_byte = std::max(per_byte, per_byte_[at(link)]);
     }
   }
@@ -101,11 +99,12 @@ void Loads::put(Rank rank, Leaf leaf) {
   leaf_of_[at(rank)] = leaf;
 }
 
-void Loads::add_link(simulate::LinkId link, double bytes) {
-  double& seconds = link_seconds_[at(link)];
+void Loads::add_link(std::int32_t phase, simulate::LinkId link, double bytes) {
+  double& seconds = seconds_of(phase, link);
+  LinkSums& sums = sums_[at(phase)];
   const double next = seconds + bytes / platform_.bandwidth(link);
-  link_power_ += eighth_power(next * link_scale_) - eighth_power(seconds * link_scale_);
-  link_peak_ = std::max(link_peak_, next);
+  sums.power += eighth_power(next * sums.scale) - eighth_power(seconds * sums.scale);
+  sums.peak = std::max(sums.peak, next);
   change(seconds, next);
 }
 
@@ -114,13 +113,13 @@ double Loads::share_of_waiting(double bytes, double per_byte, double messages) c
   return (messages * route_.latency + bytes * per_byte) / flows_.ranks();
 }
 
-void Loads::add_one_way(Leaf from, Leaf to, double bytes, double messages) {
+void Loads::add_one_way(Leaf from, Leaf to, std::int32_t phase, double bytes, double messages) {
   if (bytes == 0 && messages == 0) return;
   platform_.find_route(from, to, route_);
   double per_byte = 0;
   if (bytes != 0) {
     for (const simulate::LinkId link : route_.links) {
-      add_link(link, bytes);
+      add_link(phase, link, bytes);
       per_byte = std::max(per_byte, per_byte_[at(link)]);
     }
   }
@@ -131,8 +130,8 @@ void Loads::add_flow(Rank rank, const Flow& flow, double sign) {
   const Leaf here = leaf_of_[at(rank)];
   const Leaf there = leaf_of_[at(flow.peer)];
   if (here < 0 || there < 0) return;
-  add_one_way(here, there, sign * flow.bytes_out, sign * flow.messages_out);
-  add_one_way(there, here, sign * flow.bytes_in, sign * flow.messages_in);
+  add_one_way(here, there, flow.phase, sign * flow.bytes_out, sign * flow.messages_out);
+  add_one_way(there, here, flow.phase, sign * flow.bytes_in, sign * flow.messages_in);
   hop_bytes_ += sign * (flow.bytes_out + flow.bytes_in) * platform_.tree().distance(here, there);
 }
 
@@ -142,16 +141,25 @@ void Loads::add_all(Rank rank, Rank without, double sign) {
   }
 }
 
-// The sums are journalled once a move, not once a link.
+// Once a move, not once a link.
+void Loads::journal_sums() {
+  change(hop_bytes_, hop_bytes_);
+  change(wait_, wait_);
+  for (LinkSums& sums : sums_) {
+    change(sums.power, sums.power);
+    change(sums.peak, sums.peak);
+  }
+}
+
 void Loads::move(Rank rank, Leaf leaf) {
-  for (double* const sum : {&hop_bytes_, &wait_, &link_power_, &link_peak_}) change(*sum, *sum);
+  journal_sums();
   add_all(rank, -1, -1);
   put(rank, leaf);
   add_all(rank, -1, 1);
 }
 
 void Loads::exchange(Rank a, Rank b) {
-  for (double* const sum : {&hop_bytes_, &wait_, &link_power_, &link_peak_}) change(*sum, *sum);
+  journal_sums();
   add_all(a, -1, -1);
   add_all(b, a, -1);
   const Leaf leaf = leaf_of(a);
@@ -177,18 +185,40 @@ void Loads::commit() {
   moves_.clear();
 }
 
-Score Loads::score() const { return {largest(link_seconds_) + wait_, hop_bytes_}; }
+double Loads::largest_of(std::size_t phase) const {
+  const auto links = link_seconds(phase);
+  return links.empty() ? 0 : *std::max_element(links.begin(), links.end());
+}
 
-double Loads::pressure() const { return eighth_root(link_power_) / link_scale_ + wait_; }
+Score Loads::score() const {
+  double seconds = 0;
+  for (std::size_t phase = 0; phase < sums_.size(); ++phase) seconds += largest_of(phase);
+  return {seconds + wait_, hop_bytes_};
+}
+
+Score Loads::grown_score() const {
+  double seconds = 0;
+  for (const LinkSums& sums : sums_) seconds += sums.peak;
+  return {seconds + wait_, hop_bytes_};
+}
+
+double Loads::pressure() const {
+  double seconds = 0;
+  for (const LinkSums& sums : sums_) seconds += eighth_root(sums.power) / sums.scale;
+  return seconds + wait_;
+}
 
 void Loads::rescale() {
-  const double links = largest(link_seconds_);
-  link_scale_ = links > 0 ? 1 / links : 1;
-  link_power_ = sum_of_powers(link_seconds_, link_scale_);
+  for (std::size_t phase = 0; phase < sums_.size(); ++phase) {
+    const double most = largest_of(phase);
+    sums_[phase].scale = most > 0 ? 1 / most : 1;
+    sums_[phase].power = sum_of_powers(link_seconds(phase), sums_[phase].scale);
+  }
 }
 
 std::vector<double> Loads::heat(double share) {
-  const double hot_link = share * largest(link_seconds_);
+  std::vector<double> hot;
+  for (std::size_t phase = 0; phase < sums_.size(); ++phase) hot.push_back(share * largest_of(phase));
   std::vector<double> heat(leaf_of_.size(), 0);
   for (Rank rank = 0; rank < flows_.ranks(); ++rank) {
     for (const Flow& flow : flows_.of(rank)) {
@@ -197,7 +227,7 @@ std::vector<double> Loads::heat(double share) {
       for (const simulate::LinkId link : route_.links) per_byte = std::max(per_byte, per_byte_[at(link)]);
       double seconds = share_of_waiting(flow.bytes_out, per_byte, flow.messages_out);
       for (const simulate::LinkId link : route_.links) {
-        if (link_seconds_[at(link)] >= hot_link) seconds += flow.bytes_out / platform_.bandwidth(link);
+        if (seconds_of(flow.phase, link) >= hot[at(flow.phase)]) seconds += flow.bytes_out / platform_.bandwidth(link);
       }
       heat[at(rank)] += seconds;
       heat[at(flow.peer)] += seconds;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,10 +24,10 @@ struct Score {
   [[nodiscard]] bool better_than(const Score& other) const;
 };
 
-// docs/explanation/objectives.md has the formula. A link is loaded by the bytes of the messages whose routes pass it
-// (congestion, after T. Hoefler and M. Snir, Generic topology mapping strategies for large-scale parallel
-// architectures, ICS 2011); a rank waits for each message that it receives as long as that takes alone, and the mean
-// over the ranks counts.
+// docs/explanation/objectives.md has the formula. A link is loaded by the bytes of the messages whose routes pass it,
+// in each phase by itself (congestion, after T. Hoefler and M. Snir, Generic topology mapping strategies for
+// large-scale parallel architectures, ICS 2011); a rank waits for each message that it receives as long as that takes
+// alone, and the mean over the ranks counts.
 class Loads {
  public:
   // No rank is placed. `waiting`: whether the ranks' waiting counts. Both references must outlive this.
@@ -58,33 +60,49 @@ class Loads {
   // Forgets the journal: what was done stays.
   void commit();
 
-  [[nodiscard]] const std::vector<double>& link_seconds() const { return link_seconds_; }
+  [[nodiscard]] std::size_t phase_count() const { return sums_.size(); }
+  // By link, of one phase.
+  [[nodiscard]] std::span<const double> link_seconds(std::size_t phase) const {
+    return std::span(link_seconds_).subspan(phase * per_byte_.size(), per_byte_.size());
+  }
   // Mean over the ranks; 0 where it does not count.
   [[nodiscard]] double waiting() const { return wait_; }
   [[nodiscard]] double hop_bytes() const { return hop_bytes_; }
-  // O(links).
+  // O(links x phases).
   [[nodiscard]] Score score() const;
-  // O(1). The same where ranks were only placed, never moved, since the constructor or an undone move.
-  [[nodiscard]] Score grown_score() const { return {link_peak_ + wait_, hop_bytes_}; }
+  // O(phases). The same where ranks were only placed, never moved, since the constructor or an undone move.
+  [[nodiscard]] Score grown_score() const;
 
-  // A smooth stand-in for the seconds: the 8-norm of the links' seconds, and the waiting. Where many links tie, it
-  // falls as soon as one of them is relieved. O(1); comparable between calls of rescale() only.
+  // A smooth stand-in for the seconds: the 8-norm of the links' seconds in each phase, and the waiting. Where many
+  // links tie, it falls as soon as one of them is relieved. O(phases); comparable between calls of rescale() only.
   [[nodiscard]] double pressure() const;
-  // Computes its sum afresh, relative to the largest load. O(links).
+  // Computes its sums afresh, relative to the largest load of each phase. O(links x phases).
   void rescale();
-  // By rank: seconds that its messages contribute to links with at least `share` of the largest load, and to the
-  // waiting. O(pairs x route).
+  // By rank: seconds that its messages contribute to links with at least `share` of the largest load of the phase, and
+  // to the waiting. O(pairs x route).
   [[nodiscard]] std::vector<double> heat(double share);
 
  private:
+  // Of one phase.
+  struct LinkSums {
+    double peak = 0;
+    double scale = 1;
+    double power = 0;
+  };
+
   void sum_one_way(topo::Leaf from, topo::Leaf to, const Flow& flow);
+  [[nodiscard]] double& seconds_of(std::int32_t phase, simulate::LinkId link) {
+    return link_seconds_[static_cast<std::size_t>(phase) * per_byte_.size() + static_cast<std::size_t>(link)];
+  }
+  [[nodiscard]] double largest_of(std::size_t phase) const;
+  void journal_sums();
   void change(double& number, double value);
-  void add_link(simulate::LinkId link, double bytes);
+  void add_link(std::int32_t phase, simulate::LinkId link, double bytes);
   // What one rank waits for these messages on route_, divided by the number of ranks. `per_byte`: of its narrowest
   // link.
   [[nodiscard]] double share_of_waiting(double bytes, double per_byte, double messages) const;
   // Between the two slots, in one direction.
-  void add_one_way(topo::Leaf from, topo::Leaf to, double bytes, double messages);
+  void add_one_way(topo::Leaf from, topo::Leaf to, std::int32_t phase, double bytes, double messages);
   void add_flow(pattern::Rank rank, const Flow& flow, double sign);
   void add_all(pattern::Rank rank, pattern::Rank without, double sign);
   void put(pattern::Rank rank, topo::Leaf leaf);
@@ -93,13 +111,11 @@ class Loads {
   const Flows& flows_;
   bool waiting_;
   std::vector<topo::Leaf> leaf_of_;
-  std::vector<double> per_byte_;  // seconds, by link
-  std::vector<double> link_seconds_;
+  std::vector<double> per_byte_;      // seconds, by link
+  std::vector<double> link_seconds_;  // by phase and link
+  std::vector<LinkSums> sums_;        // by phase
   double wait_ = 0;
   double hop_bytes_ = 0;
-  double link_peak_ = 0;
-  double link_scale_ = 1;
-  double link_power_ = 0;
   std::vector<std::pair<double*, double>> changes_;
   std::vector<std::pair<pattern::Rank, topo::Leaf>> moves_;
   simulate::Route route_;

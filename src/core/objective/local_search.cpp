@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -183,17 +182,18 @@ class Search {
   }
 
   [[nodiscard]] std::vector<Rank> heaviest_peers(Rank rank) const {
-    const auto flows = loads_.flows().of(rank);
-    std::vector<std::size_t> order(flows.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const std::size_t count = std::min(order.size(), std::size_t{kPeers});
-    const auto weight = [&](std::size_t i) { return flows[i].bytes_out + flows[i].bytes_in; };
+    std::vector<std::pair<double, Rank>> bytes;  // of all phases, by peer
+    for (const Flow& flow : loads_.flows().of(rank)) {
+      if (bytes.empty() || bytes.back().second != flow.peer) bytes.emplace_back(0, flow.peer);
+      bytes.back().first += flow.bytes_out + flow.bytes_in;
+    }
+    const std::size_t count = std::min(bytes.size(), std::size_t{kPeers});
     std::partial_sort(
-        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-        [&](std::size_t a, std::size_t b) { return weight(a) != weight(b) ? weight(a) > weight(b) : a < b; });
+        bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count), bytes.end(),
+        [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
     std::vector<Rank> peers;
     peers.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) peers.push_back(flows[order[i]].peer);
+    for (std::size_t i = 0; i < count; ++i) peers.push_back(bytes[i].second);
     return peers;
   }
 

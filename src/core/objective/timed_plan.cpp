@@ -47,18 +47,42 @@ struct Candidate {
   Limit limit;
 };
 
-Limit limit_by(std::string name, const Loads& loads) {
-  const std::vector<double>& links = loads.link_seconds();
+PhaseLimit phase_limit(const Loads& loads, std::size_t phase) {
+  const auto links = loads.link_seconds(phase);
   const auto link = std::max_element(links.begin(), links.end());
-  Limit limit{.placement = std::move(name)};
-  if (link != links.end()) limit.link_seconds = *link;
+  const FlowPhase& described = loads.flows().phases()[phase];
+  PhaseLimit limit{.name = described.name, .count = described.count, .seconds = 0, .resource = {}};
+  if (link == links.end() || !(*link > 0)) return limit;
+  limit.seconds = *link;
+  limit.resource = loads.platform().link_name(static_cast<simulate::LinkId>(link - links.begin()));
+  return limit;
+}
+
+Limit limit_by(std::string name, const Loads& loads) {
+  Limit limit;
+  limit.placement = std::move(name);
   limit.waiting_seconds = loads.waiting();
+  double most = 0;
+  for (std::size_t phase = 0; phase < loads.phase_count(); ++phase) {
+    PhaseLimit found = phase_limit(loads, phase);
+    if (!(found.seconds > 0)) continue;
+    limit.link_seconds += found.seconds;
+    if (found.seconds > most) {
+      most = found.seconds;
+      limit.resource = found.resource;
+      limit.phase = static_cast<int>(limit.phases.size());
+    }
+    limit.phases.push_back(std::move(found));
+  }
   limit.seconds = limit.link_seconds + limit.waiting_seconds;
-  if (!(limit.seconds > 0)) return limit;
-  const bool waits = limit.waiting_seconds > limit.link_seconds;
-  limit.share = (waits ? limit.waiting_seconds : limit.link_seconds) / limit.seconds;
-  limit.resource = waits ? "messages one after another"
-                         : loads.platform().link_name(static_cast<simulate::LinkId>(link - links.begin()));
+  if (limit.waiting_seconds > most) {
+    limit.resource = "messages one after another";
+    limit.phase = -1;
+  }
+  if (limit.seconds > 0) limit.share = std::max(most, limit.waiting_seconds) / limit.seconds;
+  if (loads.phase_count() > 1) return limit;
+  limit.phases.clear();
+  limit.phase = -1;
   return limit;
 }
 

@@ -12,14 +12,25 @@
 
 namespace ranktree::core::objective {
 
+// The most loaded link of one phase.
+struct PhaseLimit {
+  std::string name;  // as FlowPhase
+  double count = 1;
+  double seconds = 0;
+  std::string resource;
+};
+
 // What limits one placement.
 struct Limit {
   std::string placement;  // "identity", "round-robin", "traced", "plan"
-  double seconds = 0;     // of the model: those of the most loaded link, and the waiting
+  double seconds = 0;     // of the model: those of the most loaded link of each phase, and the waiting
   double link_seconds = 0;
   double waiting_seconds = 0;
-  std::string resource;  // the larger of both: "node n3 up", "messages one after another"; empty without traffic
+  std::string resource;  // of the waiting and each phase's link the largest: "node n3 up", "messages one after
+                         // another"; empty without traffic
   double share = 0;      // of the seconds
+  std::vector<PhaseLimit> phases;  // those with traffic; empty where the pattern has no phases
+  int phase = -1;                  // of `resource`, into `phases`
 };
 
 struct LimitedPlan {
