@@ -43,7 +43,9 @@ void log(const char* text) noexcept {
 }
 
 void fill_in(PreloadFunctions& functions) {
-  functions.start_account = []() noexcept { [[maybe_unused]] const Failure later = attempt([] { Process::here(); }); };
+  functions.start_account = [](double agreement) noexcept {
+    [[maybe_unused]] const Failure later = attempt([&] { Process::here()->account.keep_agreement(agreement); });
+  };
   functions.thread_state = []() noexcept { return &thread_state(); };
   functions.table = [](const Operation* operation, std::uint32_t first_served, ThreadState* thread) noexcept {
     return table_for_program(*operation, first_served, *thread);

@@ -34,7 +34,7 @@ Candidate candidate(core::schedule::Algorithm algorithm) {
 
 // One rank's program of calls of one kind, with the account that its trials are charged to.
 struct Program {
-  TuningEntry entry{8, true};
+  TuningEntry entry{8, true, false};
   double between = 0;  // seconds of the program between calls
   double now = 0;
   double extra = 0;  // seconds by which trials have made it longer

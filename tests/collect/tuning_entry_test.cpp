@@ -50,6 +50,18 @@ Clock seconds_of(double native, double one, double two) {
   };
 }
 
+// What MPI_Allreduce with MPI_MAX does.
+void share_samples(std::vector<TuningEntry>& ranks) {
+  const auto first = ranks.front().unagreed();
+  std::vector<double> most(first.begin(), first.end());
+  for (TuningEntry& each : ranks) {
+    const auto own = each.unagreed();
+    ASSERT_EQ(own.size(), most.size());
+    for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], own[i]);
+  }
+  for (TuningEntry& each : ranks) std::copy(most.begin(), most.end(), each.unagreed().begin());
+}
+
 // Some ranks that make calls of one kind together, and the account of each.
 class Ranks {
  public:
@@ -64,7 +76,7 @@ class Ranks {
   Ranks(int ranks, std::vector<Candidate> candidates, const Use& use)
       : use_(use),
         candidates_(std::move(candidates)),
-        entries_(static_cast<std::size_t>(ranks), TuningEntry(use.bytes, true)) {
+        entries_(static_cast<std::size_t>(ranks), TuningEntry(use.bytes, true, false)) {
     follow(entries_[0].start({}));
     for (std::size_t rank = 1; rank < entries_.size(); ++rank) entries_[rank].start({});
   }
@@ -111,19 +123,12 @@ class Ranks {
     if (agree) share();
   }
 
-  // What MPI_Allreduce with MPI_MAX does.
   void share() {
     ++agreements;
-    std::vector<double> most(entries_[0].unagreed().size(), 0.0);
-    for (TuningEntry& entry : entries_) {
-      const auto own = entry.unagreed();
-      ASSERT_EQ(own.size(), most.size());
-      for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], own[i]);
-    }
+    share_samples(entries_);
     now_ += use_.agreement;
     charged_ += use_.agreement;
     const TuningEntry::Funds funds{allowed() - charged_, use_.agreement, 0, use_.share};
-    for (TuningEntry& entry : entries_) std::copy(most.begin(), most.end(), entry.unagreed().begin());
     std::vector<Step> steps;
     for (TuningEntry& entry : entries_) steps.push_back(entry.agreed(funds));
     for (const Step step : steps) ASSERT_EQ(step, steps[0]);
@@ -153,7 +158,7 @@ class Ranks {
 
 TEST(TuningEntry, WithoutCandidatesNothingIsTried) {
   for (const bool valid : {true, false}) {
-    TuningEntry entry(8, true);
+    TuningEntry entry(8, true, false);
     ASSERT_EQ(entry.start({}), Step::kPropose);
     entry.add(valid ? std::vector<Candidate>{} : kBoth);
     EXPECT_EQ(entry.propose(valid, std::nullopt), Step::kDecide);
@@ -256,7 +261,7 @@ TEST(TuningEntry, ALoadThatGrowsDecidesNothing) {
 
 TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
   const auto decided = [](std::size_t known, double own) {
-    TuningEntry entry(8, true);
+    TuningEntry entry(8, true, false);
     entry.start({});
     entry.add({kBoth[0]});
     EXPECT_EQ(entry.propose(true, known), Step::kDecide);
@@ -287,6 +292,64 @@ TEST(TuningEntry, SomeNanosecondsAreNoReason) {
   EXPECT_EQ(winner(40000 * kNano, 36000 * kNano), Variant::kMessages);
 }
 
+// Calls of a kind that may run ahead, on three ranks with a clock each, which only agreements bring together: seconds
+// of a call by its number and rank. Returns the first rank's entry, and what it is to be charged.
+std::pair<TuningEntry, double> after_stream(int calls, const std::function<double(int call, std::size_t rank)>& took) {
+  std::vector<TuningEntry> ranks(3, TuningEntry(8, true, true));
+  for (TuningEntry& each : ranks) {
+    each.start({});
+    each.add(kBoth);
+    each.propose(true, std::nullopt);
+  }
+  std::vector<double> now(ranks.size(), 0.0);
+  for (int call = 0; call < calls; ++call) {
+    bool agrees = false;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      const bool timed = ranks[rank].next().timed;
+      const double begin = std::exchange(now[rank], now[rank] + took(call, rank));
+      agrees = timed && ranks[rank].record(begin, now[rank], static_cast<std::uint64_t>(call));
+    }
+    if (!agrees) continue;
+    share_samples(ranks);
+    std::fill(now.begin(), now.end(), *std::max_element(now.begin(), now.end()));
+    for (TuningEntry& each : ranks) each.agreed({.allowed = 1, .share = 0.02});
+    if (ranks.front().runs_ahead()) break;
+  }
+  const double charge = ranks.front().charge();
+  return {ranks.front(), charge};
+}
+
+TEST(TuningEntry, CallsInWhichARankRunsAheadStayNativeForGoodAndTheLeadIsCharged) {
+  for (const std::size_t first : {std::size_t{0}, std::size_t{2}}) {  // a broadcast's root; ranks of a reduction
+    const auto [entry, charge] =
+        after_stream(5000, [=](int, std::size_t rank) { return (rank == first ? 1 : 10) * kMicro; });
+    EXPECT_TRUE(entry.runs_ahead());
+    EXPECT_FALSE(entry.on_trial());
+    EXPECT_TRUE(entry.winner_is_native());
+    EXPECT_EQ(entry.settled(), TuningEntry::kForEver);
+    EXPECT_GE(charge, 31 * 9 * kMicro);  // ahead at the last of 32 calls
+  }
+}
+
+TEST(TuningEntry, CallsThatSynchroniseAreTriedThoughTheirRootReturnsFirstOrARankIsInterrupted) {
+  const auto synchronised = after_stream(5000, [](int, std::size_t) { return 10 * kMicro; });
+  EXPECT_FALSE(synchronised.first.runs_ahead());
+  EXPECT_GT(synchronised.first.contestants()[1].measured, 0);
+  // In the last call of each block of 32, 5 ms long; the next call brings ranks together.
+  const auto interrupted =
+      after_stream(5000, [](int call, std::size_t rank) { return rank == 1 && call % 32 == 31 ? 5e-3 : 10 * kMicro; });
+  EXPECT_FALSE(interrupted.first.runs_ahead());
+}
+
+TEST(TuningEntry, AnAgreementThatTheAccountDoesNotCoverWaitsForItsCalls) {
+  using Funds = TuningEntry::Funds;
+  EXPECT_EQ((Funds{.allowed = 3e-3, .agreement = 1e-3, .share = 0.02}).calls_until_agreement(), 0);
+  EXPECT_EQ((Funds{.allowed = -9e-3, .agreement = 0, .share = 0.02}).calls_until_agreement(), 0);  // none was measured
+  const std::uint32_t calls = Funds{.allowed = -1e-3, .agreement = 1e-3, .share = 0.02}.calls_until_agreement();
+  EXPECT_GE(calls, 150);  // of 1 ms: 2 % of them are the 1 ms overdrawn and two agreements
+  EXPECT_LE(calls, 151);
+}
+
 // On a busy machine ranks wait for a processor at each agreement.
 TEST(TuningEntry, SlowAgreementsLeaveTimeForTrials) {
   Ranks ranks(2, kBoth, {.agreement = 5e-3});
@@ -298,7 +361,7 @@ TEST(TuningEntry, SlowAgreementsLeaveTimeForTrials) {
 
 TEST(TuningEntry, AProposalWaitsForAsManyCallsAsTheAccountNeeds) {
   constexpr double kMissing = 10e-3;
-  TuningEntry entry(8, true);
+  TuningEntry entry(8, true, false);
   double now = 0;
   std::uint64_t calls = 0;
   std::vector<double> agreed_at;

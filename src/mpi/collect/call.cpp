@@ -149,35 +149,47 @@ CommunicatorState& state_for_program(MPI_Comm comm, std::uint32_t first_served, 
   return state;
 }
 
-// Collective. Seconds that the account lacks for the communicator's set-up, of the rank that may spend least; at most 0
-// where it has them. `elapsed` becomes the greatest of all ranks.
-double missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elapsed) {
+// Seconds that the account lacks, of the rank that may spend least; at most 0 where it has them.
+struct Missing {
+  double set_up;     // for the communicator's
+  double agreement;  // for one more
+};
+
+// Collective. `elapsed` becomes the greatest of all ranks.
+Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elapsed) {
   constexpr Account::SetUp kWhat = Account::SetUp::kCommunicator;
   Process& process = *state.process;
   const auto agree = [&](std::span<double> samples) {
     return state.agreements.agree(comm, process.account, process.in_flight, samples);
   };
+  // What an agreement took is charged at the next one.
+  const auto for_agreement = [](const Budget& budget) { return 2 * budget.agreement - budget.allowed; };
   const Budget budget = agree({&elapsed, 1});
-  if (const double missing = budget.missing(kWhat); missing > 0) return missing + budget.agreement;
+  if (const double missing = budget.missing(kWhat); missing > 0) {
+    return {missing + budget.agreement, for_agreement(budget)};
+  }
   // One rank came last to this agreement and saw only a part of what a step takes. Now ranks are together.
   const double start = PMPI_Wtime();
   agree({});
   double step = PMPI_Wtime() - start;
   const Budget together = agree({&step, 1});
-  return std::max(together.missing(kWhat), together.missing(expected_set_up(kWhat, step)));
+  return {std::max(together.missing(kWhat), together.missing(expected_set_up(kWhat, step))), for_agreement(together)};
 }
 
 // Collective. Where not, the next agreement comes when the account may cover the set-up, by the time that calls have
-// taken, but 1 to 16 times as many calls later as this one: the estimate may have been an interrupted step's.
+// taken, but 1 to 16 times as many calls later as this one: the estimate may have been an interrupted step's. It never
+// comes before the account covers the agreement.
 bool can_afford(CommunicatorState& state, MPI_Comm comm) {
   constexpr double kMostCalls = 1U << 28U;
   double elapsed = PMPI_Wtime() - state.waits_since;
-  const double missing = missing_for_set_up(state, comm, elapsed);
-  state.unaffordable = missing > 0;
+  const Missing missing = missing_for_set_up(state, comm, elapsed);
+  state.unaffordable = missing.set_up > 0;
   if (!state.unaffordable) return true;
-  if (std::isfinite(missing)) {  // else this was the first agreement
-    const double calls = missing / Account::kShare * state.waited / elapsed;
-    const double next = std::clamp(calls, 1.0 * state.waited, 16.0 * state.waited);
+  if (std::isfinite(missing.set_up)) {  // else this was the first agreement of all
+    const double calls_for_a_second = state.waited / elapsed / Account::kShare;
+    const double next =
+        std::max(std::clamp(missing.set_up * calls_for_a_second, 1.0 * state.waited, 16.0 * state.waited),
+                 missing.agreement * calls_for_a_second);
     state.waited = static_cast<std::uint32_t>(std::min(next, kMostCalls));
   }
   state.waiting.left = state.waited;
@@ -185,7 +197,8 @@ bool can_afford(CommunicatorState& state, MPI_Comm comm) {
   return false;
 }
 
-// Collective, at the call that the communicator has waited for.
+// Collective, at the call that the communicator has waited for: 128 calls that synchronise cover an agreement, which
+// takes about as long as one of them.
 CallTable* table_when_due(CommunicatorState& state, MPI_Comm comm, ThreadState& thread) {
   const Service service = std::exchange(state.service, Service::kDecided);
   refresh_slot(comm, state, thread);

@@ -186,10 +186,22 @@ struct Waiting {
   std::uint32_t left = 0;  // until ranks agree on what it becomes
 };
 
-// How many calls one counts for, since longer ones are worth more; equal on all ranks.
+// Whether a rank may return from many such calls before others have entered the first: some ranks only send in them,
+// and MPIs buffer short messages. An agreement would end that lead.
+[[gnu::always_inline]] inline bool may_run_ahead(const Kind& kind) {
+  using core::schedule::Collective;
+  constexpr std::int64_t kShort = 16384;
+  return kind.bytes < kShort && (kind.collective == Collective::kBroadcast || kind.collective == Collective::kReduce ||
+                                 kind.collective == Collective::kGather || kind.collective == Collective::kScatter);
+}
+
+// How many calls one counts for towards the next agreement, which takes about as long as one that synchronises; longer
+// ones are worth more. Those that may run ahead count for nothing, so that none of them comes to an agreement. Equal on
+// all ranks.
 inline std::uint32_t weight_of(const Kind& kind) {
   constexpr std::int64_t kUnit = 8192;
   constexpr std::int64_t kMost = 64;
+  if (may_run_ahead(kind)) return 0;
   return static_cast<std::uint32_t>(std::clamp(1 + kind.bytes / kUnit, std::int64_t{1}, kMost));
 }
 

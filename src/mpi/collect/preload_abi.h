@@ -30,13 +30,14 @@ inline constexpr std::uint32_t kWhenAffordable = 0;
 struct PreloadFunctions {
   // What the caller expects, and what the library has.
   std::uint32_t size = sizeof(PreloadFunctions);
-  std::uint32_t version = 3;
+  std::uint32_t version = 4;
   std::uint64_t layout = layout_of({sizeof(Operation), sizeof(Kind), sizeof(CallTable), offsetof(CallTable, native),
                                     offsetof(CallTable, tuned), sizeof(ThreadState), offsetof(ThreadState, slots),
                                     offsetof(ThreadState, types), sizeof(Waiting)});
 
-  // In MPI_Init: what tuning may cost is counted from now on (select/account.h).
-  void (*start_account)() noexcept = nullptr;
+  // In MPI_Init: what tuning may cost is counted from now on (select/account.h). `agreement`: seconds that one has
+  // taken this rank, 0 where there was none.
+  void (*start_account)(double agreement) noexcept = nullptr;
   ThreadState* (*thread_state)() noexcept = nullptr;
   // All following ones within Entered. table_for_program() of call.h.
   CallTable* (*table)(const Operation*, std::uint32_t first_served, ThreadState*) noexcept = nullptr;

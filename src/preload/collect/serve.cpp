@@ -61,11 +61,15 @@ const PreloadFunctions* load_or_warn() noexcept {
   return nullptr;
 }
 
-// On all ranks or on none. Simulated ranks share one process, which can or cannot.
-bool all_can() noexcept {
-  if (mpi::kRanksShareProcess) return functions() != nullptr;
+// On all ranks or on none. Simulated ranks share one process, which can or cannot. `agreement`: seconds that it took to
+// agree on it.
+bool all_can(double& agreement) noexcept {
   int able = functions() != nullptr ? 1 : 0;
-  return PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS && able != 0;
+  if (mpi::kRanksShareProcess) return able != 0;
+  const double start = PMPI_Wtime();
+  const int code = PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  agreement = PMPI_Wtime() - start;
+  return code == MPI_SUCCESS && able != 0;
 }
 
 }  // namespace
@@ -87,10 +91,11 @@ void decide(int provided) noexcept {
   std::array<int, 4> wanted{wants ? 1 : 0, same_bits ? 1 : 0, wants && wants_nonblocking() ? 1 : 0, tunes ? 1 : 0};
   const bool knows = mpi::kRanksShareProcess;  // what rank 0 has in its environment
   if (!knows && PMPI_Bcast(wanted.data(), 4, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
-  if (wanted[0] == 0 || !all_can()) return;
+  double agreement = 0;
+  if (wanted[0] == 0 || !all_can(agreement)) return;
   const std::uint32_t usual = wanted[3] != 0 ? mpi::collect::kWhenAffordable : kFirstServedCall;
   first_served_call.store(wanted[1] != 0 ? 1 : usual, std::memory_order_relaxed);
-  if (wanted[3] != 0) functions()->start_account();
+  if (wanted[3] != 0) functions()->start_account(agreement);
   if (wanted[2] != 0) begin_nonblocking(provided);
   serving.store(functions(), std::memory_order_relaxed);
 }

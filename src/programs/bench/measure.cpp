@@ -32,15 +32,17 @@ double processor_seconds() {
 }
 
 // All calls of a variant before its first timed one, but one. Those of "auto" are trials until it has decided
-// (docs/how-to/serve-collectives.md).
+// (docs/how-to/serve-collectives.md), synchronised by a gate as timed calls are: in a stream a rank may run ahead, and
+// the calls stay native.
 void warm_up(const Variant& variant, TrialCase& trial, const std::shared_ptr<collect::Context>& context,
-             const Limits& limits) {
+             const Limits& limits, Gate* gate) {
   constexpr int kMostTrials = 1000;
   const bool tries = !variant.choice && limits.warm_auto == 0;
   const int most = tries ? kMostTrials : std::max(1, variant.choice ? limits.warm : limits.warm_auto);
   for (int call = 1; call < most; ++call) {
     if (tries && !context->chooser().is_deciding(trial.operation())) return;
     trial.renew();
+    if (tries && gate != nullptr) gate->pass();
     run(variant, context, trial.operation());
   }
 }
@@ -102,7 +104,7 @@ class Contest {
   // Calls it for the first times, and compares the last result. Why it takes no part, or nothing.
   std::string prepare(const Variant& variant) {
     if (!can_run(variant, *context_, trial_.operation())) return "cannot run";
-    warm_up(variant, trial_, context_, limits_);
+    warm_up(variant, trial_, context_, limits_, &gate_);
     trial_.fill();
     run(variant, context_, trial_.operation());
     const int own = trial_.right() ? 1 : 0;
@@ -199,7 +201,7 @@ void repeat(TrialCase& trial, const std::vector<Variant>& variants, const std::s
   for (const Variant& variant : variants) {
     if (!can_run(variant, *context, trial.operation())) continue;
     trial.fill();
-    warm_up(variant, trial, context, limits);
+    warm_up(variant, trial, context, limits, nullptr);
     run(variant, context, trial.operation());
     pause(variant, false);
     for (int call = 0; call < calls; ++call) run(variant, context, trial.operation());

@@ -113,7 +113,7 @@ class Selector final : public Chooser {
     return has_first_kind_ ? Account::SetUp::kKind : Account::SetUp::kFirstKind;
   }
   [[nodiscard]] TuningEntry::Funds funds(const Budget& budget) const {
-    return {budget.allowed, budget.agreement, budget.missing(next_set_up()), Account::kShare};
+    return {budget.allowed, budget.agreement, budget.missing(next_set_up()) + budget.agreement, Account::kShare};
   }
   [[nodiscard]] std::optional<std::size_t> known_for(const Kind& kind, const std::vector<Candidate>& candidates) const;
   void keep(const Tried& tried);
@@ -135,6 +135,7 @@ class Selector final : public Chooser {
   Parameters parameters_;
   bool has_first_kind_ = false;  // links are measured, shared memory is made
   Agreements agreements_;
+  Budget known_;  // of the last agreement
   DecisionLog log_;
   CallTable& table_;
   // Of the kinds that are tuned or go through shared memory by rule (nothing tried), as CallTable::tuned numbers them.
@@ -333,7 +334,8 @@ bool Selector::is_deciding(const Operation& operation) const {
 }
 
 Budget Selector::agree(std::span<double> samples) {
-  return agreements_.agree(context_.comm(), context_.process().account, context_.process().in_flight, samples);
+  known_ = agreements_.agree(context_.comm(), context_.process().account, context_.process().in_flight, samples);
+  return known_;
 }
 
 void Selector::end(const Decision& decision) {
@@ -361,7 +363,7 @@ void Selector::follow(std::size_t at, TuningEntry::Step step) {
   if (step == TuningEntry::Step::kContinue || tried.proposes) return;
   if (step == TuningEntry::Step::kDecide) {
     log_.decision(tried.kind, tried.entry);
-    keep(tried);
+    if (!tried.entry.runs_ahead()) keep(tried);  // where other calls synchronise, another variant may be faster
   }
   if (!tried.entry.winner_is_native() && !repeats(tried.entry.winner())) return;
   (tried.entry.winner_is_native() ? table_.native.at(tried.kind.index) : repeats_[at].left) = tried.entry.settled();
@@ -389,12 +391,19 @@ void Selector::keep(const Tried& tried) {
   });
 }
 
-// Collective. False where a rank has no memory for it: the kind stays native.
+// Collective. False where the account does not cover the agreement: the kind stays native for as many calls as it
+// lacks; or where a rank has no memory for it: the kind stays native.
 bool Selector::begin_tuning(const Kind& kind) {
+  if (const std::uint32_t calls = funds(known_).calls_until_agreement(); calls > 0) {
+    table_.native[kind.index] = calls;
+    known_.allowed += Account::kShare * known_.agreement * calls;
+    return false;
+  }
   std::unique_ptr<Tried> made;
   std::array<double, 1> failed{};
   const Failure failure = attempt([&] {
-    made = std::make_unique<Tried>(Tried{.kind = kind, .entry = TuningEntry(kind.bytes, context_.node_count() == 1)});
+    made = std::make_unique<Tried>(
+        Tried{.kind = kind, .entry = TuningEntry(kind.bytes, context_.node_count() == 1, may_run_ahead(kind))});
     reserve_one();
   });
   failed[0] = failure.error_class == MPI_SUCCESS ? 0 : 1;

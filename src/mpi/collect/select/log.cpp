@@ -104,7 +104,9 @@ void DecisionLog::decision(const Kind& kind, const TuningEntry& entry) const {
   if (!wanted()) return;
   std::string text = kind_text(kind) + ": " + to_text(entry.winner());
   for (const TuningEntry::Contestant& each : entry.contestants()) text += contestant_text(each);
-  if (entry.contestants().size() == 1) {
+  if (entry.runs_ahead()) {
+    text += " | for good: a rank runs ahead";
+  } else if (entry.contestants().size() == 1) {
     text += " | no other variant";
   } else if (entry.settled() == TuningEntry::kForEver) {
     text += " | for good";

@@ -67,8 +67,15 @@ std::uint64_t mixed(std::uint64_t number) {
 
 }  // namespace
 
-TuningEntry::TuningEntry(std::int64_t bytes, bool one_node) : observed_(observed_calls(bytes)), one_node_(one_node) {
+TuningEntry::TuningEntry(std::int64_t bytes, bool one_node, bool may_run_ahead)
+    : observed_(observed_calls(bytes)), one_node_(one_node), may_run_ahead_(may_run_ahead) {
   samples_.reserve(kNumbers * 2 * kMostBatch);
+}
+
+std::uint32_t TuningEntry::Funds::calls_until_agreement() const {
+  if (agreement <= 0 || missing_for_agreement() <= 0) return 0;
+  const double calls = missing_for_agreement() / (share * agreement);
+  return static_cast<std::uint32_t>(std::min(1 + calls, static_cast<double>(kLastInterval)));
 }
 
 // Long calls cost more than an agreement.
@@ -123,7 +130,9 @@ bool TuningEntry::record(double begin, double end, std::uint64_t calls) {
   if (!times_each_call()) in_calls_ = end - begin_;
   const auto others = static_cast<double>(calls - calls_before_) - static_cast<double>(calls_ - 1);
   samples_.insert(samples_.end(), {end - whole_begin_, end - begin_, in_calls_, others});
-  return samples_.size() == kNumbers * (batch_ == 0 ? 1 : 2 * batch_);
+  if (batch_ != 0) return samples_.size() == kNumbers * 2 * batch_;
+  samples_.insert(samples_.end(), {begin - whole_begin_, whole_begin_ - begin});
+  return true;
 }
 
 TuningEntry::Block TuningEntry::block(std::size_t at, std::size_t contestant) const {
@@ -137,8 +146,12 @@ TuningEntry::Block TuningEntry::block(std::size_t at, std::size_t contestant) co
   return {numbers[0] + unseen * calls_, {numbers[1] + judged, numbers[2] + judged}};
 }
 
-// Ranks run ahead where nothing comes between calls.
+// Calls that synchronise take all ranks as long, but for one or two of a block. Where the first rank enters the last
+// call in less than half of the slowest one's time, the agreement on the block has ended its lead.
 void TuningEntry::keep_observed() {
+  const double lead = samples_[kNumbers] + samples_[kNumbers + 1];
+  runs_ahead_ = may_run_ahead_ && 2 * lead > samples_[kNumbers];
+  if (runs_ahead_) uncharged_ += lead;
   uncharged_ += overhead(calls_, true);
   const Block seen = block(0, winner_);
   const double judged = calls_ - unjudged();
@@ -180,6 +193,7 @@ TuningEntry::Step TuningEntry::agreed(const Funds& funds) {
   if (batch_ == 0) {
     keep_observed();
     calls_ = 0;
+    if (runs_ahead_) return stay_native();
     if (!proposed_) return propose_or_postpone(funds);
     return to_test_.empty() ? begin_round(funds) : plan(funds);
   }
@@ -187,6 +201,13 @@ TuningEntry::Step TuningEntry::agreed(const Funds& funds) {
   calls_ = 0;
   samples_.clear();
   return judge(funds);
+}
+
+TuningEntry::Step TuningEntry::stay_native() {
+  winner_ = 0;
+  decided_ = true;
+  left_ = kForEver;
+  return Step::kDecide;
 }
 
 TuningEntry::Step TuningEntry::propose_or_postpone(const Funds& funds) {
@@ -289,7 +310,7 @@ TuningEntry::Step TuningEntry::plan(const Funds& funds) {
     to_test_.erase(to_test_.begin());
     begin_test();
   }
-  return settle();
+  return settle(calls_for(funds.missing_for_agreement(), funds));
 }
 
 TuningEntry::Step TuningEntry::plan_first(const Funds& funds) {
@@ -317,14 +338,20 @@ void TuningEntry::begin_batch(std::uint32_t pairs, double loss) {
 // Until the account covers the next step and the agreement on it: by the time that calls took when last observed, and
 // longer each time, since other kinds draw on the same account.
 TuningEntry::Step TuningEntry::postpone(double missing, const Funds& funds) {
-  const double seconds = (missing + funds.agreement) / funds.share;
-  const double calls = elapsed_ > 0 ? std::min(seconds / elapsed_, static_cast<double>(kLastInterval)) : 0;
-  wait_ = std::min(std::max({2 * wait_, 2 * observed_, static_cast<std::uint32_t>(calls)}), kLastInterval);
+  const auto calls = static_cast<std::uint32_t>(calls_for(missing + funds.agreement, funds));
+  wait_ = std::min(std::max({2 * wait_, 2 * observed_, calls}), kLastInterval);
   left_ = wait_;
   return Step::kPostpone;
 }
 
-TuningEntry::Step TuningEntry::settle() {
+// In which the account gets so many seconds more, by the time that calls took when last observed.
+double TuningEntry::calls_for(double seconds, const Funds& funds) const {
+  if (elapsed_ <= 0 || seconds <= 0) return 0;
+  return std::min(seconds / funds.share / elapsed_, static_cast<double>(kLastInterval));
+}
+
+// At least so many calls until the next agreement.
+TuningEntry::Step TuningEntry::settle(double least_calls) {
   if (decided_) rounds_ = std::min(rounds_ + 1, kMostRounds);
   decided_ = true;
   wait_ = 0;
@@ -333,7 +360,7 @@ TuningEntry::Step TuningEntry::settle() {
   const bool nothing_left =
       winner_ == 0 && std::all_of(contestants_.begin() + 1, contestants_.end(),
                                   [](const Contestant& each) { return each.failures >= kFailures; });
-  left_ = nothing_left ? kForEver : interval_;
+  left_ = nothing_left ? kForEver : std::max(interval_, static_cast<std::uint32_t>(least_calls));
   return Step::kDecide;
 }
 

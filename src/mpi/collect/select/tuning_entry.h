@@ -40,6 +40,10 @@ class TuningEntry {
     double agreement = 0;             // that an agreement takes
     double missing_for_proposal = 0;  // until the account covers propose(); at most 0 where it does
     double share = 0;                 // that each second of the program adds to `allowed`
+    // Until it covers one more agreement, behind the last, which is not charged yet; at most 0 where it does.
+    [[nodiscard]] double missing_for_agreement() const { return 2 * agreement - allowed; }
+    // The same in calls, each about as long as an agreement.
+    [[nodiscard]] std::uint32_t calls_until_agreement() const;
   };
   // What the caller does after agreed().
   enum class Step : std::uint8_t {
@@ -52,7 +56,9 @@ class TuningEntry {
   // Calls of a kind that stay native before anything is looked at, and of the first block.
   static std::uint32_t observed_calls(std::int64_t bytes);
 
-  TuningEntry(std::int64_t bytes, bool one_node);
+  // `may_run_ahead`: of call_kind.h. Where a rank does, each agreement would end its lead: the calls stay native for
+  // good.
+  TuningEntry(std::int64_t bytes, bool one_node, bool may_run_ahead);
 
   // The next call's.
   Turn next();
@@ -78,6 +84,7 @@ class TuningEntry {
   // The variant in use; the native one before the first decision.
   [[nodiscard]] const core::predict::Choice& winner() const { return contestants_[winner_].choice; }
   [[nodiscard]] bool winner_is_native() const { return winner_ == 0; }
+  [[nodiscard]] bool runs_ahead() const { return runs_ahead_; }
   // No decision has been made yet.
   [[nodiscard]] bool on_trial() const { return !decided_ && winner_ == 0; }
   // Calls from now without a trial.
@@ -105,6 +112,7 @@ class TuningEntry {
   }
   void observe();
   void keep_observed();
+  [[nodiscard]] Step stay_native();
   void keep_pairs();
   void begin_test();
   Step propose_or_postpone(const Funds& funds);
@@ -116,12 +124,15 @@ class TuningEntry {
   Step plan(const Funds& funds);
   Step plan_first(const Funds& funds);
   Step postpone(double missing, const Funds& funds);
-  Step settle();
+  Step settle(double least_calls = 0);
+  [[nodiscard]] double calls_for(double seconds, const Funds& funds) const;
   void begin_batch(std::uint32_t pairs, double loss);
 
   std::vector<Contestant> contestants_ = std::vector<Contestant>(1);  // the first is the native call
   std::uint32_t observed_;                                            // calls
   bool one_node_;
+  bool may_run_ahead_;
+  bool runs_ahead_ = false;
   bool proposed_ = false;
   bool decided_ = false;
   bool only_confirms_ = false;  // in the next round
@@ -134,8 +145,10 @@ class TuningEntry {
   double begin_ = 0;
   double in_calls_ = 0;
   std::uint64_t calls_before_ = 0;
-  std::vector<double> samples_;  // of each block: whole, elapsed, in calls, other collective calls
-  std::uint32_t batch_ = 0;      // pairs; 0: observing
+  // Of each block: whole, elapsed, in calls, other collective calls; of one that is observed also from the first call
+  // to the last one's begin: of the slowest rank, and of the fastest one, negative.
+  std::vector<double> samples_;
+  std::uint32_t batch_ = 0;  // pairs; 0: observing
 
   // The test in flight.
   std::vector<std::size_t> to_test_;  // challengers of this round, the present one first
