@@ -3,7 +3,8 @@
 
 run.py --build build/dev                    rows on one node, and on emulated nodes where there may be some (root)
 run.py ... --load 2                         beside so many processes that compute
-run.py ... --nas FOLDER --osu FOLDER        also the programs of the NAS benchmarks (*.x) and OSU's (osu_*) there
+run.py ... --nas FOLDER --osu FOLDER        also the programs of the NAS benchmarks (*.x) and OSU's (osu_*) there, which
+                                            were built for the MPI of --mpi
 run.py ... --only TEXT --pairs N            rows whose names have TEXT; runs of each kind (7)
 run.py ... --decisions 20                   so many runs of each row, and how many ended with each variant: no times
 run.py ... --record samples.csv             writes blocks of native calls for replay.cpp: no rows
@@ -74,10 +75,12 @@ def whole(output: str) -> Times:
 
 
 def nas(output: str) -> Times:
-    """The timed part of a NAS benchmark."""
+    """The timed part of a NAS benchmark whose results are right."""
     found = re.search(r"Time in seconds\s*=\s*([0-9.]+)", output)
-    if not found:
-        raise BenchError("the output has no 'Time in seconds'")
+    if not found or not re.search(r"Verification\s*=\s*SUCCESSFUL", output):
+        raise BenchError("the output has no 'Time in seconds', or no 'Verification = SUCCESSFUL'")
+    if float(found[1]) == 0:
+        raise BenchError("'Time in seconds' is 0: print more digits (common/*print_results.*)")
     return {"": float(found[1])}
 
 
@@ -265,16 +268,16 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--decisions", type=int, default=0)
     parser.add_argument("--record", type=Path)
-    parser.add_argument("--nas", type=Path)
-    parser.add_argument("--osu", type=Path)
+    parser.add_argument("--nas", type=lambda text: Path(text).resolve())
+    parser.add_argument("--osu", type=lambda text: Path(text).resolve())
     options = parser.parse_args()
     entries = json.loads((options.build / "mpis.json").read_text(encoding="utf-8"))
     built = [each for each in entries if library_of(options.build, each["name"]).exists()]
     mpis = [each for each in built if options.mpi in {None, each["name"]}]
     if not mpis:
         parser.error("no such MPI, or its library is not built")
-    if options.record and len(mpis) > 1:
-        parser.error("--record: expected --mpi, since series of all MPIs have the same names")
+    if (options.record or options.nas or options.osu) and len(mpis) > 1:
+        parser.error("--record, --nas and --osu: expected --mpi, since series and programs are of one MPI")
     with tempfile.TemporaryDirectory(prefix="regret-") as folder:
         return 0 if all([run_mpi(entry, options, Path(folder)) for entry in mpis]) else 1
 
