@@ -22,7 +22,7 @@ FILES = {
 LARGE = "_c"
 # What MPIs have beyond the standard: Open MPI's and MPICH's way to live with failed processes, MPICH's threads as ranks
 # and its streams. A word of the parameters that is "comm" is replaced. Open MPI 4 has the persistent collectives as
-# MPIX_. With _c: only where the MPI has calls with large counts.
+# MPIX_.
 SENT = "const void* buf, int count, MPI_Datatype datatype"
 RECEIVED = "void* buf, int count, MPI_Datatype datatype"
 STREAMS = "int source_stream_index, int dest_stream_index"
@@ -88,13 +88,7 @@ def signature(expression: object) -> tuple[str, str]:
 
 def entries(name: str, parameters: str, arguments: str) -> str:
     """Both entries of a call."""
-    body = f"\nRANKTREE_IN_WORLD({name}, ({parameters}), {arguments})\n"
-    return where_large(body) if name.endswith(LARGE) else body
-
-
-def where_large(body: str) -> str:
-    """Text for mpi.h with large counts."""
-    return f"\n#if RANKTREE_LARGE_COUNTS{body}#endif\n"
+    return f"\n#if RANKTREE_EXPORTS_{name}\nRANKTREE_IN_WORLD({name}, ({parameters}), {arguments})\n#endif\n"
 
 
 def extension_arguments(parameters: str) -> str:
@@ -116,10 +110,10 @@ def extensions(expressions: list[object], classes: Mapping[str, str]) -> str:
     return STREAM_TYPE + "".join(entries(name, *each) for name, each in words.items())
 
 
-def names_of_large(expressions: list[object]) -> str:
-    """The calls that are not wrapped where the mpi.h has no large counts at all: a list to look for in the MPI."""
-    names = "".join(f'    "{expression.name}",\n' for expression in expressions if expression.name.endswith(LARGE))
-    return f"\nconst char* const ranktree::preload::kLargeCountCalls[] = {{\n{names}    nullptr,\n}};\n"
+def unknown(expressions: list[object]) -> str:
+    """The calls that are not wrapped since the MPI of the build lacks them: a list to look for in the MPI that runs."""
+    names = "".join(f'#if !RANKTREE_EXPORTS_{each.name}\n    "{each.name}",\n#endif\n' for each in expressions)
+    return f"\nconst char* const ranktree::preload::kUnknownCalls[] = {{\n{names}    nullptr,\n}};\n"
 
 
 def generate(forms: Iterator[object], classes: Mapping[str, str], version: str) -> dict[str, str]:
@@ -131,5 +125,5 @@ def generate(forms: Iterator[object], classes: Mapping[str, str], version: str) 
         name = f"world_{FILES.get(classes[expression.name], 'other')}.cpp"
         parts[name] = parts.get(name, HEAD.format(version=version)) + entries(expression.name, *signature(expression))
     parts["world_extension.cpp"] = HEAD.format(version=version) + extensions(expressions, classes)
-    parts["world_other.cpp"] += names_of_large(expressions)
+    parts["world_other.cpp"] += unknown(expressions)
     return parts

@@ -16,13 +16,6 @@
 #include "ranktree/mpi.h"
 #include "ranktree/paper.h"
 
-extern "C" {  // the mpi.h of this build may be older than the MPI that runs
-// NOLINTBEGIN(readability-identifier-naming): MPI's names
-int MPI_Get_hw_resource_info(MPI_Info* hw_info);
-int PMPI_Get_hw_resource_info(MPI_Info* hw_info);
-// NOLINTEND(readability-identifier-naming)
-}
-
 namespace ranktree::preload {
 namespace {
 
@@ -156,6 +149,7 @@ int paper_call(bool collective, const char* name, Next next, MPI_Comm comm, Argu
 using ranktree::preload::Ours;
 using ranktree::preload::paper_call;
 
+#if RANKTREE_HAS_MPI_Get_hw_resource_info
 RANKTREE_ENTRY int MPI_Get_hw_resource_info(MPI_Info* hw_info) {
   return ranktree::preload::get_hw_resource_info(RANKTREE_NEXT(MPI_Get_hw_resource_info), hw_info);
 }
@@ -163,6 +157,7 @@ RANKTREE_ENTRY int MPI_Get_hw_resource_info(MPI_Info* hw_info) {
 RANKTREE_ENTRY int PMPI_Get_hw_resource_info(MPI_Info* hw_info) {
   return ranktree::preload::get_hw_resource_info(RANKTREE_NEXT(PMPI_Get_hw_resource_info), hw_info);
 }
+#endif
 
 RANKTREE_ENTRY int MPI_Comm_hsplit_with_roots(MPI_Comm oldcomm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm* rootscomm) {
   return paper_call<&Ours::hsplit_with_roots>(

@@ -2,296 +2,398 @@
 // Do not edit.
 #include "preload/world/entries.h"
 
+#if RANKTREE_EXPORTS_MPI_Allgather
 RANKTREE_IN_WORLD(MPI_Allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Allgather_c
 RANKTREE_IN_WORLD(MPI_Allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Allgather_init
 RANKTREE_IN_WORLD(MPI_Allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Allgather_init_c
 RANKTREE_IN_WORLD(MPI_Allgather_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Allgatherv
 RANKTREE_IN_WORLD(MPI_Allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Allgatherv_c
 RANKTREE_IN_WORLD(MPI_Allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Allgatherv_init
 RANKTREE_IN_WORLD(MPI_Allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Allgatherv_init_c
 RANKTREE_IN_WORLD(MPI_Allgatherv_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Allreduce
 RANKTREE_IN_WORLD(MPI_Allreduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Allreduce_c
 RANKTREE_IN_WORLD(MPI_Allreduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Allreduce_init
 RANKTREE_IN_WORLD(MPI_Allreduce_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Allreduce_init_c
 RANKTREE_IN_WORLD(MPI_Allreduce_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Alltoall
 RANKTREE_IN_WORLD(MPI_Alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Alltoall_c
 RANKTREE_IN_WORLD(MPI_Alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Alltoall_init
 RANKTREE_IN_WORLD(MPI_Alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Alltoall_init_c
 RANKTREE_IN_WORLD(MPI_Alltoall_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Alltoallv
 RANKTREE_IN_WORLD(MPI_Alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Alltoallv_c
 RANKTREE_IN_WORLD(MPI_Alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Alltoallv_init
 RANKTREE_IN_WORLD(MPI_Alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Alltoallv_init_c
 RANKTREE_IN_WORLD(MPI_Alltoallv_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Alltoallw
 RANKTREE_IN_WORLD(MPI_Alltoallw, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Alltoallw_c
 RANKTREE_IN_WORLD(MPI_Alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Alltoallw_init
 RANKTREE_IN_WORLD(MPI_Alltoallw_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Alltoallw_init_c
 RANKTREE_IN_WORLD(MPI_Alltoallw_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Barrier
 RANKTREE_IN_WORLD(MPI_Barrier, (MPI_Comm comm), in_world(comm))
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Barrier_init
 RANKTREE_IN_WORLD(MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request* request), in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Bcast
 RANKTREE_IN_WORLD(MPI_Bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Bcast_c
 RANKTREE_IN_WORLD(MPI_Bcast_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Bcast_init
 RANKTREE_IN_WORLD(MPI_Bcast_init, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), buffer, count, datatype, root, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Bcast_init_c
 RANKTREE_IN_WORLD(MPI_Bcast_init_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), buffer, count, datatype, root, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Exscan
 RANKTREE_IN_WORLD(MPI_Exscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Exscan_c
 RANKTREE_IN_WORLD(MPI_Exscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Exscan_init
 RANKTREE_IN_WORLD(MPI_Exscan_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Exscan_init_c
 RANKTREE_IN_WORLD(MPI_Exscan_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Gather
 RANKTREE_IN_WORLD(MPI_Gather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Gather_c
 RANKTREE_IN_WORLD(MPI_Gather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Gather_init
 RANKTREE_IN_WORLD(MPI_Gather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Gather_init_c
 RANKTREE_IN_WORLD(MPI_Gather_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Gatherv
 RANKTREE_IN_WORLD(MPI_Gatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Gatherv_c
 RANKTREE_IN_WORLD(MPI_Gatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Gatherv_init
 RANKTREE_IN_WORLD(MPI_Gatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Gatherv_init_c
 RANKTREE_IN_WORLD(MPI_Gatherv_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Iallgather
 RANKTREE_IN_WORLD(MPI_Iallgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Iallgather_c
 RANKTREE_IN_WORLD(MPI_Iallgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Iallgatherv
 RANKTREE_IN_WORLD(MPI_Iallgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Iallgatherv_c
 RANKTREE_IN_WORLD(MPI_Iallgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Iallreduce
 RANKTREE_IN_WORLD(MPI_Iallreduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Iallreduce_c
 RANKTREE_IN_WORLD(MPI_Iallreduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ialltoall
 RANKTREE_IN_WORLD(MPI_Ialltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ialltoall_c
 RANKTREE_IN_WORLD(MPI_Ialltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ialltoallv
 RANKTREE_IN_WORLD(MPI_Ialltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ialltoallv_c
 RANKTREE_IN_WORLD(MPI_Ialltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ialltoallw
 RANKTREE_IN_WORLD(MPI_Ialltoallw, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ialltoallw_c
 RANKTREE_IN_WORLD(MPI_Ialltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ibarrier
 RANKTREE_IN_WORLD(MPI_Ibarrier, (MPI_Comm comm, MPI_Request* request), in_world(comm), request)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Ibcast
 RANKTREE_IN_WORLD(MPI_Ibcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ibcast_c
 RANKTREE_IN_WORLD(MPI_Ibcast_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Iexscan
 RANKTREE_IN_WORLD(MPI_Iexscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Iexscan_c
 RANKTREE_IN_WORLD(MPI_Iexscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Igather
 RANKTREE_IN_WORLD(MPI_Igather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Igather_c
 RANKTREE_IN_WORLD(MPI_Igather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Igatherv
 RANKTREE_IN_WORLD(MPI_Igatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Igatherv_c
 RANKTREE_IN_WORLD(MPI_Igatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ireduce
 RANKTREE_IN_WORLD(MPI_Ireduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ireduce_c
 RANKTREE_IN_WORLD(MPI_Ireduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ireduce_scatter
 RANKTREE_IN_WORLD(MPI_Ireduce_scatter, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ireduce_scatter_c
 RANKTREE_IN_WORLD(MPI_Ireduce_scatter_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ireduce_scatter_block
 RANKTREE_IN_WORLD(MPI_Ireduce_scatter_block, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ireduce_scatter_block_c
 RANKTREE_IN_WORLD(MPI_Ireduce_scatter_block_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Iscan
 RANKTREE_IN_WORLD(MPI_Iscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Iscan_c
 RANKTREE_IN_WORLD(MPI_Iscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Iscatter
 RANKTREE_IN_WORLD(MPI_Iscatter, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Iscatter_c
 RANKTREE_IN_WORLD(MPI_Iscatter_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Iscatterv
 RANKTREE_IN_WORLD(MPI_Iscatterv, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Iscatterv_c
 RANKTREE_IN_WORLD(MPI_Iscatterv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Reduce
 RANKTREE_IN_WORLD(MPI_Reduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Reduce_c
 RANKTREE_IN_WORLD(MPI_Reduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Reduce_init
 RANKTREE_IN_WORLD(MPI_Reduce_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Reduce_init_c
 RANKTREE_IN_WORLD(MPI_Reduce_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Reduce_scatter
 RANKTREE_IN_WORLD(MPI_Reduce_scatter, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Reduce_scatter_c
 RANKTREE_IN_WORLD(MPI_Reduce_scatter_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Reduce_scatter_block
 RANKTREE_IN_WORLD(MPI_Reduce_scatter_block, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Reduce_scatter_block_c
 RANKTREE_IN_WORLD(MPI_Reduce_scatter_block_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Reduce_scatter_block_init
 RANKTREE_IN_WORLD(MPI_Reduce_scatter_block_init, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Reduce_scatter_block_init_c
 RANKTREE_IN_WORLD(MPI_Reduce_scatter_block_init_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Reduce_scatter_init
 RANKTREE_IN_WORLD(MPI_Reduce_scatter_init, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Reduce_scatter_init_c
 RANKTREE_IN_WORLD(MPI_Reduce_scatter_init_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Scan
 RANKTREE_IN_WORLD(MPI_Scan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Scan_c
 RANKTREE_IN_WORLD(MPI_Scan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Scan_init
 RANKTREE_IN_WORLD(MPI_Scan_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Scan_init_c
 RANKTREE_IN_WORLD(MPI_Scan_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Scatter
 RANKTREE_IN_WORLD(MPI_Scatter, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Scatter_c
 RANKTREE_IN_WORLD(MPI_Scatter_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Scatter_init
 RANKTREE_IN_WORLD(MPI_Scatter_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Scatter_init_c
 RANKTREE_IN_WORLD(MPI_Scatter_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Scatterv
 RANKTREE_IN_WORLD(MPI_Scatterv, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Scatterv_c
 RANKTREE_IN_WORLD(MPI_Scatterv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Scatterv_init
 RANKTREE_IN_WORLD(MPI_Scatterv_init, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Scatterv_init_c
 RANKTREE_IN_WORLD(MPI_Scatterv_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 #endif

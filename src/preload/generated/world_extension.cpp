@@ -4,132 +4,226 @@
 
 using MPIX_Stream = int;
 
+#if RANKTREE_EXPORTS_MPIX_Comm_ack_failed
 RANKTREE_IN_WORLD(MPIX_Comm_ack_failed, (MPI_Comm comm, int num_to_ack, int* num_acked), in_world(comm), num_to_ack, num_acked)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Comm_agree
 RANKTREE_IN_WORLD(MPIX_Comm_agree, (MPI_Comm comm, int* flag), in_world(comm), flag)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Comm_failure_ack
 RANKTREE_IN_WORLD(MPIX_Comm_failure_ack, (MPI_Comm comm), in_world(comm))
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Comm_failure_get_acked
 RANKTREE_IN_WORLD(MPIX_Comm_failure_get_acked, (MPI_Comm comm, MPI_Group* failedgrp), in_world(comm), failedgrp)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Comm_get_failed
 RANKTREE_IN_WORLD(MPIX_Comm_get_failed, (MPI_Comm comm, MPI_Group* failedgrp), in_world(comm), failedgrp)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Comm_get_stream
 RANKTREE_IN_WORLD(MPIX_Comm_get_stream, (MPI_Comm comm, int idx, MPIX_Stream* stream), in_world(comm), idx, stream)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Comm_iagree
 RANKTREE_IN_WORLD(MPIX_Comm_iagree, (MPI_Comm comm, int* flag, MPI_Request* request), in_world(comm), flag, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Comm_is_revoked
 RANKTREE_IN_WORLD(MPIX_Comm_is_revoked, (MPI_Comm comm, int* flag), in_world(comm), flag)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Comm_revoke
 RANKTREE_IN_WORLD(MPIX_Comm_revoke, (MPI_Comm comm), in_world(comm))
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Comm_shrink
 RANKTREE_IN_WORLD(MPIX_Comm_shrink, (MPI_Comm comm, MPI_Comm* newcomm), in_world(comm), newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Comm_test_threadcomm
 RANKTREE_IN_WORLD(MPIX_Comm_test_threadcomm, (MPI_Comm comm, int* flag), in_world(comm), flag)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Stream_comm_create
 RANKTREE_IN_WORLD(MPIX_Stream_comm_create, (MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm), in_world(comm), stream, newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Stream_comm_create_multiplex
 RANKTREE_IN_WORLD(MPIX_Stream_comm_create_multiplex, (MPI_Comm comm, int count, MPIX_Stream streams[], MPI_Comm* newcomm), in_world(comm), count, streams, newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Threadcomm_finish
 RANKTREE_IN_WORLD(MPIX_Threadcomm_finish, (MPI_Comm comm), in_world(comm))
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Threadcomm_init
 RANKTREE_IN_WORLD(MPIX_Threadcomm_init, (MPI_Comm comm, int num_threads, MPI_Comm* newthreadcomm), in_world(comm), num_threads, newthreadcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Threadcomm_start
 RANKTREE_IN_WORLD(MPIX_Threadcomm_start, (MPI_Comm comm), in_world(comm))
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Allreduce_enqueue
 RANKTREE_IN_WORLD(MPIX_Allreduce_enqueue, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPIX_Allreduce_enqueue_c
 RANKTREE_IN_WORLD(MPIX_Allreduce_enqueue_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPIX_Irecv_enqueue
 RANKTREE_IN_WORLD(MPIX_Irecv_enqueue, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPIX_Irecv_enqueue_c
 RANKTREE_IN_WORLD(MPIX_Irecv_enqueue_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPIX_Isend_enqueue
 RANKTREE_IN_WORLD(MPIX_Isend_enqueue, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPIX_Isend_enqueue_c
 RANKTREE_IN_WORLD(MPIX_Isend_enqueue_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPIX_Recv_enqueue
 RANKTREE_IN_WORLD(MPIX_Recv_enqueue, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), status)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPIX_Recv_enqueue_c
 RANKTREE_IN_WORLD(MPIX_Recv_enqueue_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), status)
 #endif
 
+#if RANKTREE_EXPORTS_MPIX_Send_enqueue
 RANKTREE_IN_WORLD(MPIX_Send_enqueue, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPIX_Send_enqueue_c
 RANKTREE_IN_WORLD(MPIX_Send_enqueue_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPIX_Stream_irecv
 RANKTREE_IN_WORLD(MPIX_Stream_irecv, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPIX_Stream_irecv_c
 RANKTREE_IN_WORLD(MPIX_Stream_irecv_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPIX_Stream_isend
 RANKTREE_IN_WORLD(MPIX_Stream_isend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPIX_Stream_isend_c
 RANKTREE_IN_WORLD(MPIX_Stream_isend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPIX_Stream_recv
 RANKTREE_IN_WORLD(MPIX_Stream_recv, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPIX_Stream_recv_c
 RANKTREE_IN_WORLD(MPIX_Stream_recv_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status)
 #endif
 
+#if RANKTREE_EXPORTS_MPIX_Stream_send
 RANKTREE_IN_WORLD(MPIX_Stream_send, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPIX_Stream_send_c
 RANKTREE_IN_WORLD(MPIX_Stream_send_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index)
 #endif
 
+#if RANKTREE_EXPORTS_MPIX_Allgather_init
 RANKTREE_IN_WORLD(MPIX_Allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Allgatherv_init
 RANKTREE_IN_WORLD(MPIX_Allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Allreduce_init
 RANKTREE_IN_WORLD(MPIX_Allreduce_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Alltoall_init
 RANKTREE_IN_WORLD(MPIX_Alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Alltoallv_init
 RANKTREE_IN_WORLD(MPIX_Alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Alltoallw_init
 RANKTREE_IN_WORLD(MPIX_Alltoallw_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Barrier_init
 RANKTREE_IN_WORLD(MPIX_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request* request), in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Bcast_init
 RANKTREE_IN_WORLD(MPIX_Bcast_init, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), buffer, count, datatype, root, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Exscan_init
 RANKTREE_IN_WORLD(MPIX_Exscan_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Gather_init
 RANKTREE_IN_WORLD(MPIX_Gather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Gatherv_init
 RANKTREE_IN_WORLD(MPIX_Gatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Neighbor_allgather_init
 RANKTREE_IN_WORLD(MPIX_Neighbor_allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Neighbor_allgatherv_init
 RANKTREE_IN_WORLD(MPIX_Neighbor_allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Neighbor_alltoall_init
 RANKTREE_IN_WORLD(MPIX_Neighbor_alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Neighbor_alltoallv_init
 RANKTREE_IN_WORLD(MPIX_Neighbor_alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Neighbor_alltoallw_init
 RANKTREE_IN_WORLD(MPIX_Neighbor_alltoallw_init, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Reduce_init
 RANKTREE_IN_WORLD(MPIX_Reduce_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Reduce_scatter_block_init
 RANKTREE_IN_WORLD(MPIX_Reduce_scatter_block_init, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Reduce_scatter_init
 RANKTREE_IN_WORLD(MPIX_Reduce_scatter_init, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Scan_init
 RANKTREE_IN_WORLD(MPIX_Scan_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Scatter_init
 RANKTREE_IN_WORLD(MPIX_Scatter_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPIX_Scatterv_init
 RANKTREE_IN_WORLD(MPIX_Scatterv_init, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
+#endif

@@ -2,92 +2,122 @@
 // Do not edit.
 #include "preload/world/entries.h"
 
+#if RANKTREE_EXPORTS_MPI_Ineighbor_allgather
 RANKTREE_IN_WORLD(MPI_Ineighbor_allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ineighbor_allgather_c
 RANKTREE_IN_WORLD(MPI_Ineighbor_allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ineighbor_allgatherv
 RANKTREE_IN_WORLD(MPI_Ineighbor_allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ineighbor_allgatherv_c
 RANKTREE_IN_WORLD(MPI_Ineighbor_allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ineighbor_alltoall
 RANKTREE_IN_WORLD(MPI_Ineighbor_alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ineighbor_alltoall_c
 RANKTREE_IN_WORLD(MPI_Ineighbor_alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ineighbor_alltoallv
 RANKTREE_IN_WORLD(MPI_Ineighbor_alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ineighbor_alltoallv_c
 RANKTREE_IN_WORLD(MPI_Ineighbor_alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ineighbor_alltoallw
 RANKTREE_IN_WORLD(MPI_Ineighbor_alltoallw, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ineighbor_alltoallw_c
 RANKTREE_IN_WORLD(MPI_Ineighbor_alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Neighbor_allgather
 RANKTREE_IN_WORLD(MPI_Neighbor_allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Neighbor_allgather_c
 RANKTREE_IN_WORLD(MPI_Neighbor_allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Neighbor_allgather_init
 RANKTREE_IN_WORLD(MPI_Neighbor_allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Neighbor_allgather_init_c
 RANKTREE_IN_WORLD(MPI_Neighbor_allgather_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Neighbor_allgatherv
 RANKTREE_IN_WORLD(MPI_Neighbor_allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Neighbor_allgatherv_c
 RANKTREE_IN_WORLD(MPI_Neighbor_allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Neighbor_allgatherv_init
 RANKTREE_IN_WORLD(MPI_Neighbor_allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Neighbor_allgatherv_init_c
 RANKTREE_IN_WORLD(MPI_Neighbor_allgatherv_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoall
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoall_c
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoall_init
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoall_init_c
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoall_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoallv
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoallv_c
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoallv_init
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoallv_init_c
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoallv_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoallw
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoallw, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoallw_c
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoallw_init
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoallw_init, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Neighbor_alltoallw_init_c
 RANKTREE_IN_WORLD(MPI_Neighbor_alltoallw_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
 #endif

@@ -2,250 +2,1008 @@
 // Do not edit.
 #include "preload/world/entries.h"
 
+#if RANKTREE_EXPORTS_MPI_Attr_delete
 RANKTREE_IN_WORLD(MPI_Attr_delete, (MPI_Comm comm, int keyval), in_world(comm), keyval)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Attr_put
 RANKTREE_IN_WORLD(MPI_Attr_put, (MPI_Comm comm, int keyval, void* attribute_val), in_world(comm), keyval, attribute_val)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Cart_coords
 RANKTREE_IN_WORLD(MPI_Cart_coords, (MPI_Comm comm, int rank, int maxdims, int coords[]), in_world(comm), rank, maxdims, coords)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Cart_get
 RANKTREE_IN_WORLD(MPI_Cart_get, (MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]), in_world(comm), maxdims, dims, periods, coords)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Cart_map
 RANKTREE_IN_WORLD(MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int periods[], int* newrank), in_world(comm), ndims, dims, periods, newrank)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Cart_rank
 RANKTREE_IN_WORLD(MPI_Cart_rank, (MPI_Comm comm, const int coords[], int* rank), in_world(comm), coords, rank)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Cart_shift
 RANKTREE_IN_WORLD(MPI_Cart_shift, (MPI_Comm comm, int direction, int disp, int* rank_source, int* rank_dest), in_world(comm), direction, disp, rank_source, rank_dest)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Cart_sub
 RANKTREE_IN_WORLD(MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm), in_world(comm), remain_dims, newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Cartdim_get
 RANKTREE_IN_WORLD(MPI_Cartdim_get, (MPI_Comm comm, int* ndims), in_world(comm), ndims)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_accept
 RANKTREE_IN_WORLD(MPI_Comm_accept, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info, root, in_world(comm), newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_attach_buffer
 RANKTREE_IN_WORLD(MPI_Comm_attach_buffer, (MPI_Comm comm, void* buffer, int size), in_world(comm), buffer, size)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Comm_attach_buffer_c
 RANKTREE_IN_WORLD(MPI_Comm_attach_buffer_c, (MPI_Comm comm, void* buffer, MPI_Count size), in_world(comm), buffer, size)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_call_errhandler
 RANKTREE_IN_WORLD(MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode), in_world(comm), errorcode)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_compare
 RANKTREE_IN_WORLD(MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int* result), in_world(comm1), in_world(comm2), result)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_connect
 RANKTREE_IN_WORLD(MPI_Comm_connect, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info, root, in_world(comm), newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_create
 RANKTREE_IN_WORLD(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm), in_world(comm), group, newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_create_group
 RANKTREE_IN_WORLD(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm), in_world(comm), group, tag, newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_delete_attr
 RANKTREE_IN_WORLD(MPI_Comm_delete_attr, (MPI_Comm comm, int comm_keyval), in_world(comm), comm_keyval)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_detach_buffer
 RANKTREE_IN_WORLD(MPI_Comm_detach_buffer, (MPI_Comm comm, void* buffer_addr, int* size), in_world(comm), buffer_addr, size)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Comm_detach_buffer_c
 RANKTREE_IN_WORLD(MPI_Comm_detach_buffer_c, (MPI_Comm comm, void* buffer_addr, MPI_Count* size), in_world(comm), buffer_addr, size)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_dup
 RANKTREE_IN_WORLD(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm* newcomm), in_world(comm), newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_dup_with_info
 RANKTREE_IN_WORLD(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm), in_world(comm), info, newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_flush_buffer
 RANKTREE_IN_WORLD(MPI_Comm_flush_buffer, (MPI_Comm comm), in_world(comm))
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_get_errhandler
 RANKTREE_IN_WORLD(MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler* errhandler), in_world(comm), errhandler)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_get_info
 RANKTREE_IN_WORLD(MPI_Comm_get_info, (MPI_Comm comm, MPI_Info* info_used), in_world(comm), info_used)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_get_name
 RANKTREE_IN_WORLD(MPI_Comm_get_name, (MPI_Comm comm, char* comm_name, int* resultlen), in_world(comm), comm_name, resultlen)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_group
 RANKTREE_IN_WORLD(MPI_Comm_group, (MPI_Comm comm, MPI_Group* group), in_world(comm), group)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_idup
 RANKTREE_IN_WORLD(MPI_Comm_idup, (MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request), in_world(comm), newcomm, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_idup_with_info
 RANKTREE_IN_WORLD(MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request), in_world(comm), info, newcomm, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_iflush_buffer
 RANKTREE_IN_WORLD(MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request* request), in_world(comm), request)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_rank
 RANKTREE_IN_WORLD(MPI_Comm_rank, (MPI_Comm comm, int* rank), in_world(comm), rank)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_remote_group
 RANKTREE_IN_WORLD(MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group* group), in_world(comm), group)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_remote_size
 RANKTREE_IN_WORLD(MPI_Comm_remote_size, (MPI_Comm comm, int* size), in_world(comm), size)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_set_attr
 RANKTREE_IN_WORLD(MPI_Comm_set_attr, (MPI_Comm comm, int comm_keyval, void* attribute_val), in_world(comm), comm_keyval, attribute_val)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_set_info
 RANKTREE_IN_WORLD(MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info), in_world(comm), info)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_set_name
 RANKTREE_IN_WORLD(MPI_Comm_set_name, (MPI_Comm comm, const char* comm_name), in_world(comm), comm_name)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_size
 RANKTREE_IN_WORLD(MPI_Comm_size, (MPI_Comm comm, int* size), in_world(comm), size)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_spawn
 RANKTREE_IN_WORLD(MPI_Comm_spawn, (const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]), command, argv, maxprocs, info, root, in_world(comm), intercomm, array_of_errcodes)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_spawn_multiple
 RANKTREE_IN_WORLD(MPI_Comm_spawn_multiple, (int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, in_world(comm), intercomm, array_of_errcodes)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_split
 RANKTREE_IN_WORLD(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm), in_world(comm), color, key, newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_split_type
 RANKTREE_IN_WORLD(MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm), in_world(comm), split_type, key, info, newcomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Comm_test_inter
 RANKTREE_IN_WORLD(MPI_Comm_test_inter, (MPI_Comm comm, int* flag), in_world(comm), flag)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Dist_graph_create
 RANKTREE_IN_WORLD(MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph), in_world(comm_old), n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Dist_graph_create_adjacent
 RANKTREE_IN_WORLD(MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph), in_world(comm_old), indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Dist_graph_neighbors
 RANKTREE_IN_WORLD(MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]), in_world(comm), maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Dist_graph_neighbors_count
 RANKTREE_IN_WORLD(MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int* indegree, int* outdegree, int* weighted), in_world(comm), indegree, outdegree, weighted)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_File_open
 RANKTREE_IN_WORLD(MPI_File_open, (MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh), in_world(comm), filename, amode, info, fh)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Graph_create
 RANKTREE_IN_WORLD(MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph), in_world(comm_old), nnodes, index, edges, reorder, comm_graph)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Graph_get
 RANKTREE_IN_WORLD(MPI_Graph_get, (MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]), in_world(comm), maxindex, maxedges, index, edges)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Graph_map
 RANKTREE_IN_WORLD(MPI_Graph_map, (MPI_Comm comm, int nnodes, const int index[], const int edges[], int* newrank), in_world(comm), nnodes, index, edges, newrank)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Graph_neighbors
 RANKTREE_IN_WORLD(MPI_Graph_neighbors, (MPI_Comm comm, int rank, int maxneighbors, int neighbors[]), in_world(comm), rank, maxneighbors, neighbors)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Graph_neighbors_count
 RANKTREE_IN_WORLD(MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int* nneighbors), in_world(comm), rank, nneighbors)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Graphdims_get
 RANKTREE_IN_WORLD(MPI_Graphdims_get, (MPI_Comm comm, int* nnodes, int* nedges), in_world(comm), nnodes, nedges)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Intercomm_create
 RANKTREE_IN_WORLD(MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm), in_world(local_comm), local_leader, in_world(peer_comm), remote_leader, tag, newintercomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Intercomm_merge
 RANKTREE_IN_WORLD(MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm* newintracomm), in_world(intercomm), high, newintracomm)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Pack
 RANKTREE_IN_WORLD(MPI_Pack, (const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position, MPI_Comm comm), inbuf, incount, datatype, outbuf, outsize, position, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Pack_c
 RANKTREE_IN_WORLD(MPI_Pack_c, (const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize, MPI_Count* position, MPI_Comm comm), inbuf, incount, datatype, outbuf, outsize, position, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Pack_size
 RANKTREE_IN_WORLD(MPI_Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int* size), incount, datatype, in_world(comm), size)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Pack_size_c
 RANKTREE_IN_WORLD(MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size), incount, datatype, in_world(comm), size)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Topo_test
 RANKTREE_IN_WORLD(MPI_Topo_test, (MPI_Comm comm, int* status), in_world(comm), status)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Unpack
 RANKTREE_IN_WORLD(MPI_Unpack, (const void* inbuf, int insize, int* position, void* outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm), inbuf, insize, position, outbuf, outcount, datatype, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Unpack_c
 RANKTREE_IN_WORLD(MPI_Unpack_c, (const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm), inbuf, insize, position, outbuf, outcount, datatype, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Win_allocate
 RANKTREE_IN_WORLD(MPI_Win_allocate, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, in_world(comm), baseptr, win)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Win_allocate_c
 RANKTREE_IN_WORLD(MPI_Win_allocate_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, in_world(comm), baseptr, win)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Win_allocate_shared
 RANKTREE_IN_WORLD(MPI_Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, in_world(comm), baseptr, win)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Win_allocate_shared_c
 RANKTREE_IN_WORLD(MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, in_world(comm), baseptr, win)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Win_create
 RANKTREE_IN_WORLD(MPI_Win_create, (void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win), base, size, disp_unit, info, in_world(comm), win)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Win_create_c
 RANKTREE_IN_WORLD(MPI_Win_create_c, (void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win), base, size, disp_unit, info, in_world(comm), win)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Win_create_dynamic
 RANKTREE_IN_WORLD(MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), info, in_world(comm), win)
+#endif
 
-const char* const ranktree::preload::kLargeCountCalls[] = {
+const char* const ranktree::preload::kUnknownCalls[] = {
+#if !RANKTREE_EXPORTS_MPI_Allgather
+    "MPI_Allgather",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allgather_c
     "MPI_Allgather_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allgather_init
+    "MPI_Allgather_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allgather_init_c
     "MPI_Allgather_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allgatherv
+    "MPI_Allgatherv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allgatherv_c
     "MPI_Allgatherv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allgatherv_init
+    "MPI_Allgatherv_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allgatherv_init_c
     "MPI_Allgatherv_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allreduce
+    "MPI_Allreduce",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allreduce_c
     "MPI_Allreduce_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allreduce_init
+    "MPI_Allreduce_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Allreduce_init_c
     "MPI_Allreduce_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoall
+    "MPI_Alltoall",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoall_c
     "MPI_Alltoall_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoall_init
+    "MPI_Alltoall_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoall_init_c
     "MPI_Alltoall_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoallv
+    "MPI_Alltoallv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoallv_c
     "MPI_Alltoallv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoallv_init
+    "MPI_Alltoallv_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoallv_init_c
     "MPI_Alltoallv_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoallw
+    "MPI_Alltoallw",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoallw_c
     "MPI_Alltoallw_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoallw_init
+    "MPI_Alltoallw_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Alltoallw_init_c
     "MPI_Alltoallw_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Attr_delete
+    "MPI_Attr_delete",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Attr_put
+    "MPI_Attr_put",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Barrier
+    "MPI_Barrier",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Barrier_init
+    "MPI_Barrier_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Bcast
+    "MPI_Bcast",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Bcast_c
     "MPI_Bcast_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Bcast_init
+    "MPI_Bcast_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Bcast_init_c
     "MPI_Bcast_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Bsend
+    "MPI_Bsend",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Bsend_c
     "MPI_Bsend_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Bsend_init
+    "MPI_Bsend_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Bsend_init_c
     "MPI_Bsend_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Cart_coords
+    "MPI_Cart_coords",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Cart_get
+    "MPI_Cart_get",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Cart_map
+    "MPI_Cart_map",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Cart_rank
+    "MPI_Cart_rank",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Cart_shift
+    "MPI_Cart_shift",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Cart_sub
+    "MPI_Cart_sub",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Cartdim_get
+    "MPI_Cartdim_get",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_accept
+    "MPI_Comm_accept",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_attach_buffer
+    "MPI_Comm_attach_buffer",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_attach_buffer_c
     "MPI_Comm_attach_buffer_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_call_errhandler
+    "MPI_Comm_call_errhandler",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_compare
+    "MPI_Comm_compare",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_connect
+    "MPI_Comm_connect",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_create
+    "MPI_Comm_create",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_create_group
+    "MPI_Comm_create_group",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_delete_attr
+    "MPI_Comm_delete_attr",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_detach_buffer
+    "MPI_Comm_detach_buffer",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_detach_buffer_c
     "MPI_Comm_detach_buffer_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_dup
+    "MPI_Comm_dup",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_dup_with_info
+    "MPI_Comm_dup_with_info",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_flush_buffer
+    "MPI_Comm_flush_buffer",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_get_errhandler
+    "MPI_Comm_get_errhandler",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_get_info
+    "MPI_Comm_get_info",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_get_name
+    "MPI_Comm_get_name",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_group
+    "MPI_Comm_group",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_idup
+    "MPI_Comm_idup",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_idup_with_info
+    "MPI_Comm_idup_with_info",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_iflush_buffer
+    "MPI_Comm_iflush_buffer",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_rank
+    "MPI_Comm_rank",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_remote_group
+    "MPI_Comm_remote_group",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_remote_size
+    "MPI_Comm_remote_size",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_set_attr
+    "MPI_Comm_set_attr",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_set_info
+    "MPI_Comm_set_info",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_set_name
+    "MPI_Comm_set_name",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_size
+    "MPI_Comm_size",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_spawn
+    "MPI_Comm_spawn",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_spawn_multiple
+    "MPI_Comm_spawn_multiple",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_split
+    "MPI_Comm_split",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_split_type
+    "MPI_Comm_split_type",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Comm_test_inter
+    "MPI_Comm_test_inter",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Dist_graph_create
+    "MPI_Dist_graph_create",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Dist_graph_create_adjacent
+    "MPI_Dist_graph_create_adjacent",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Dist_graph_neighbors
+    "MPI_Dist_graph_neighbors",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Dist_graph_neighbors_count
+    "MPI_Dist_graph_neighbors_count",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Exscan
+    "MPI_Exscan",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Exscan_c
     "MPI_Exscan_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Exscan_init
+    "MPI_Exscan_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Exscan_init_c
     "MPI_Exscan_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_File_open
+    "MPI_File_open",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Gather
+    "MPI_Gather",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Gather_c
     "MPI_Gather_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Gather_init
+    "MPI_Gather_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Gather_init_c
     "MPI_Gather_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Gatherv
+    "MPI_Gatherv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Gatherv_c
     "MPI_Gatherv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Gatherv_init
+    "MPI_Gatherv_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Gatherv_init_c
     "MPI_Gatherv_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Graph_create
+    "MPI_Graph_create",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Graph_get
+    "MPI_Graph_get",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Graph_map
+    "MPI_Graph_map",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Graph_neighbors
+    "MPI_Graph_neighbors",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Graph_neighbors_count
+    "MPI_Graph_neighbors_count",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Graphdims_get
+    "MPI_Graphdims_get",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iallgather
+    "MPI_Iallgather",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iallgather_c
     "MPI_Iallgather_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iallgatherv
+    "MPI_Iallgatherv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iallgatherv_c
     "MPI_Iallgatherv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iallreduce
+    "MPI_Iallreduce",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iallreduce_c
     "MPI_Iallreduce_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ialltoall
+    "MPI_Ialltoall",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ialltoall_c
     "MPI_Ialltoall_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ialltoallv
+    "MPI_Ialltoallv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ialltoallv_c
     "MPI_Ialltoallv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ialltoallw
+    "MPI_Ialltoallw",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ialltoallw_c
     "MPI_Ialltoallw_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ibarrier
+    "MPI_Ibarrier",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ibcast
+    "MPI_Ibcast",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ibcast_c
     "MPI_Ibcast_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ibsend
+    "MPI_Ibsend",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ibsend_c
     "MPI_Ibsend_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iexscan
+    "MPI_Iexscan",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iexscan_c
     "MPI_Iexscan_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Igather
+    "MPI_Igather",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Igather_c
     "MPI_Igather_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Igatherv
+    "MPI_Igatherv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Igatherv_c
     "MPI_Igatherv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Improbe
+    "MPI_Improbe",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ineighbor_allgather
+    "MPI_Ineighbor_allgather",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ineighbor_allgather_c
     "MPI_Ineighbor_allgather_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ineighbor_allgatherv
+    "MPI_Ineighbor_allgatherv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ineighbor_allgatherv_c
     "MPI_Ineighbor_allgatherv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ineighbor_alltoall
+    "MPI_Ineighbor_alltoall",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ineighbor_alltoall_c
     "MPI_Ineighbor_alltoall_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ineighbor_alltoallv
+    "MPI_Ineighbor_alltoallv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ineighbor_alltoallv_c
     "MPI_Ineighbor_alltoallv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ineighbor_alltoallw
+    "MPI_Ineighbor_alltoallw",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ineighbor_alltoallw_c
     "MPI_Ineighbor_alltoallw_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Intercomm_create
+    "MPI_Intercomm_create",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Intercomm_merge
+    "MPI_Intercomm_merge",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iprobe
+    "MPI_Iprobe",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Irecv
+    "MPI_Irecv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Irecv_c
     "MPI_Irecv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ireduce
+    "MPI_Ireduce",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ireduce_c
     "MPI_Ireduce_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ireduce_scatter
+    "MPI_Ireduce_scatter",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ireduce_scatter_c
     "MPI_Ireduce_scatter_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ireduce_scatter_block
+    "MPI_Ireduce_scatter_block",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ireduce_scatter_block_c
     "MPI_Ireduce_scatter_block_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Irsend
+    "MPI_Irsend",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Irsend_c
     "MPI_Irsend_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iscan
+    "MPI_Iscan",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iscan_c
     "MPI_Iscan_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iscatter
+    "MPI_Iscatter",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iscatter_c
     "MPI_Iscatter_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iscatterv
+    "MPI_Iscatterv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Iscatterv_c
     "MPI_Iscatterv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Isend
+    "MPI_Isend",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Isend_c
     "MPI_Isend_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Isendrecv
+    "MPI_Isendrecv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Isendrecv_c
     "MPI_Isendrecv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Isendrecv_replace
+    "MPI_Isendrecv_replace",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Isendrecv_replace_c
     "MPI_Isendrecv_replace_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Issend
+    "MPI_Issend",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Issend_c
     "MPI_Issend_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Mprobe
+    "MPI_Mprobe",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_allgather
+    "MPI_Neighbor_allgather",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_allgather_c
     "MPI_Neighbor_allgather_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_allgather_init
+    "MPI_Neighbor_allgather_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_allgather_init_c
     "MPI_Neighbor_allgather_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_allgatherv
+    "MPI_Neighbor_allgatherv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_allgatherv_c
     "MPI_Neighbor_allgatherv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_allgatherv_init
+    "MPI_Neighbor_allgatherv_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_allgatherv_init_c
     "MPI_Neighbor_allgatherv_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoall
+    "MPI_Neighbor_alltoall",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoall_c
     "MPI_Neighbor_alltoall_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoall_init
+    "MPI_Neighbor_alltoall_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoall_init_c
     "MPI_Neighbor_alltoall_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoallv
+    "MPI_Neighbor_alltoallv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoallv_c
     "MPI_Neighbor_alltoallv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoallv_init
+    "MPI_Neighbor_alltoallv_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoallv_init_c
     "MPI_Neighbor_alltoallv_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoallw
+    "MPI_Neighbor_alltoallw",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoallw_c
     "MPI_Neighbor_alltoallw_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoallw_init
+    "MPI_Neighbor_alltoallw_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Neighbor_alltoallw_init_c
     "MPI_Neighbor_alltoallw_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Pack
+    "MPI_Pack",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Pack_c
     "MPI_Pack_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Pack_size
+    "MPI_Pack_size",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Pack_size_c
     "MPI_Pack_size_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Precv_init
+    "MPI_Precv_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Probe
+    "MPI_Probe",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Psend_init
+    "MPI_Psend_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Recv
+    "MPI_Recv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Recv_c
     "MPI_Recv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Recv_init
+    "MPI_Recv_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Recv_init_c
     "MPI_Recv_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce
+    "MPI_Reduce",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_c
     "MPI_Reduce_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_init
+    "MPI_Reduce_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_init_c
     "MPI_Reduce_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_scatter
+    "MPI_Reduce_scatter",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_scatter_c
     "MPI_Reduce_scatter_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_scatter_block
+    "MPI_Reduce_scatter_block",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_scatter_block_c
     "MPI_Reduce_scatter_block_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_scatter_block_init
+    "MPI_Reduce_scatter_block_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_scatter_block_init_c
     "MPI_Reduce_scatter_block_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_scatter_init
+    "MPI_Reduce_scatter_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Reduce_scatter_init_c
     "MPI_Reduce_scatter_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Rsend
+    "MPI_Rsend",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Rsend_c
     "MPI_Rsend_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Rsend_init
+    "MPI_Rsend_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Rsend_init_c
     "MPI_Rsend_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scan
+    "MPI_Scan",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scan_c
     "MPI_Scan_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scan_init
+    "MPI_Scan_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scan_init_c
     "MPI_Scan_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scatter
+    "MPI_Scatter",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scatter_c
     "MPI_Scatter_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scatter_init
+    "MPI_Scatter_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scatter_init_c
     "MPI_Scatter_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scatterv
+    "MPI_Scatterv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scatterv_c
     "MPI_Scatterv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scatterv_init
+    "MPI_Scatterv_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Scatterv_init_c
     "MPI_Scatterv_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Send
+    "MPI_Send",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Send_c
     "MPI_Send_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Send_init
+    "MPI_Send_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Send_init_c
     "MPI_Send_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Sendrecv
+    "MPI_Sendrecv",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Sendrecv_c
     "MPI_Sendrecv_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Sendrecv_replace
+    "MPI_Sendrecv_replace",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Sendrecv_replace_c
     "MPI_Sendrecv_replace_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ssend
+    "MPI_Ssend",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ssend_c
     "MPI_Ssend_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ssend_init
+    "MPI_Ssend_init",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Ssend_init_c
     "MPI_Ssend_init_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Topo_test
+    "MPI_Topo_test",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Unpack
+    "MPI_Unpack",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Unpack_c
     "MPI_Unpack_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Win_allocate
+    "MPI_Win_allocate",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Win_allocate_c
     "MPI_Win_allocate_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Win_allocate_shared
+    "MPI_Win_allocate_shared",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Win_allocate_shared_c
     "MPI_Win_allocate_shared_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Win_create
+    "MPI_Win_create",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Win_create_c
     "MPI_Win_create_c",
+#endif
+#if !RANKTREE_EXPORTS_MPI_Win_create_dynamic
+    "MPI_Win_create_dynamic",
+#endif
     nullptr,
 };

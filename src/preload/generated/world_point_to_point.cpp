@@ -2,128 +2,178 @@
 // Do not edit.
 #include "preload/world/entries.h"
 
+#if RANKTREE_EXPORTS_MPI_Bsend
 RANKTREE_IN_WORLD(MPI_Bsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Bsend_c
 RANKTREE_IN_WORLD(MPI_Bsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Bsend_init
 RANKTREE_IN_WORLD(MPI_Bsend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Bsend_init_c
 RANKTREE_IN_WORLD(MPI_Bsend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ibsend
 RANKTREE_IN_WORLD(MPI_Ibsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ibsend_c
 RANKTREE_IN_WORLD(MPI_Ibsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Improbe
 RANKTREE_IN_WORLD(MPI_Improbe, (int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status), source, tag, in_world(comm), flag, message, status)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Iprobe
 RANKTREE_IN_WORLD(MPI_Iprobe, (int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status), source, tag, in_world(comm), flag, status)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Irecv
 RANKTREE_IN_WORLD(MPI_Irecv, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Irecv_c
 RANKTREE_IN_WORLD(MPI_Irecv_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Irsend
 RANKTREE_IN_WORLD(MPI_Irsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Irsend_c
 RANKTREE_IN_WORLD(MPI_Irsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Isend
 RANKTREE_IN_WORLD(MPI_Isend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Isend_c
 RANKTREE_IN_WORLD(MPI_Isend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Isendrecv
 RANKTREE_IN_WORLD(MPI_Isendrecv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Isendrecv_c
 RANKTREE_IN_WORLD(MPI_Isendrecv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Isendrecv_replace
 RANKTREE_IN_WORLD(MPI_Isendrecv_replace, (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Isendrecv_replace_c
 RANKTREE_IN_WORLD(MPI_Isendrecv_replace_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Issend
 RANKTREE_IN_WORLD(MPI_Issend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Issend_c
 RANKTREE_IN_WORLD(MPI_Issend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Mprobe
 RANKTREE_IN_WORLD(MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status), source, tag, in_world(comm), message, status)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Precv_init
 RANKTREE_IN_WORLD(MPI_Precv_init, (void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, source, tag, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Probe
 RANKTREE_IN_WORLD(MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status* status), source, tag, in_world(comm), status)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Psend_init
 RANKTREE_IN_WORLD(MPI_Psend_init, (const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, dest, tag, in_world(comm), info, request)
+#endif
 
+#if RANKTREE_EXPORTS_MPI_Recv
 RANKTREE_IN_WORLD(MPI_Recv, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), status)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Recv_c
 RANKTREE_IN_WORLD(MPI_Recv_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), status)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Recv_init
 RANKTREE_IN_WORLD(MPI_Recv_init, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Recv_init_c
 RANKTREE_IN_WORLD(MPI_Recv_init_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Rsend
 RANKTREE_IN_WORLD(MPI_Rsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Rsend_c
 RANKTREE_IN_WORLD(MPI_Rsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Rsend_init
 RANKTREE_IN_WORLD(MPI_Rsend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Rsend_init_c
 RANKTREE_IN_WORLD(MPI_Rsend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Send
 RANKTREE_IN_WORLD(MPI_Send, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Send_c
 RANKTREE_IN_WORLD(MPI_Send_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Send_init
 RANKTREE_IN_WORLD(MPI_Send_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Send_init_c
 RANKTREE_IN_WORLD(MPI_Send_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Sendrecv
 RANKTREE_IN_WORLD(MPI_Sendrecv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), status)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Sendrecv_c
 RANKTREE_IN_WORLD(MPI_Sendrecv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), status)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Sendrecv_replace
 RANKTREE_IN_WORLD(MPI_Sendrecv_replace, (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), status)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Sendrecv_replace_c
 RANKTREE_IN_WORLD(MPI_Sendrecv_replace_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), status)
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ssend
 RANKTREE_IN_WORLD(MPI_Ssend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ssend_c
 RANKTREE_IN_WORLD(MPI_Ssend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 #endif
 
+#if RANKTREE_EXPORTS_MPI_Ssend_init
 RANKTREE_IN_WORLD(MPI_Ssend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
+#endif
 
-#if RANKTREE_LARGE_COUNTS
+#if RANKTREE_EXPORTS_MPI_Ssend_init_c
 RANKTREE_IN_WORLD(MPI_Ssend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif

@@ -5,15 +5,8 @@
 
 #include "preload/next.h"
 #include "preload/world/world.h"
+#include "preload_exports.h"
 #include "preload_has.h"
-
-// A call with large counts is wrapped where the mpi.h has such calls at all: a program that looks for them and finds
-// ours in front of an MPI without them would use them.
-#if RANKTREE_HAS_MPI_Send_c
-#define RANKTREE_LARGE_COUNTS 1
-#else
-#define RANKTREE_LARGE_COUNTS 0
-#endif
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -21,8 +14,8 @@
 
 namespace ranktree::preload {
 
-// The names of all calls with large counts that take a communicator, the last one null.
-extern const char* const kLargeCountCalls[];
+// The names of the calls with a communicator that the MPI of this build lacks, the last one null.
+extern const char* const kUnknownCalls[];
 
 // Passes a call to the next definition. One that this MPI does not have returns an error.
 template <typename Function, typename... Arguments>
@@ -37,8 +30,7 @@ inline int pass_on(Function next, Arguments... arguments) {
 using ranktree::preload::in_world;
 using ranktree::preload::pass_on;
 
-// Both entries of a call. They are declared, too, since an mpi.h that is older than the MPI that runs may not have
-// them.
+// Both entries of a call. They are declared, too, since the mpi.h does not have all that the MPI's libraries define.
 #define RANKTREE_IN_WORLD(name, parameters, ...)                                             \
   extern "C" int name parameters;                                                            \
   extern "C" int P##name parameters;                                                         \

@@ -109,12 +109,14 @@ RANKTREE_ENTRY int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void* attri
 RANKTREE_ENTRY int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag) {
   return preload::get_attr(RANKTREE_NEXT(PMPI_Comm_get_attr)(), comm, comm_keyval, attribute_val, flag);
 }
+#if RANKTREE_EXPORTS_MPI_Attr_get
 RANKTREE_ENTRY int MPI_Attr_get(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
   return preload::get_attr(RANKTREE_NEXT(MPI_Attr_get)(), comm, keyval, attribute_val, flag);
 }
 RANKTREE_ENTRY int PMPI_Attr_get(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
   return preload::get_attr(RANKTREE_NEXT(PMPI_Attr_get)(), comm, keyval, attribute_val, flag);
 }
+#endif
 
 RANKTREE_ENTRY int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   return preload::set_errhandler(RANKTREE_NEXT(MPI_Comm_set_errhandler)(), comm, errhandler);
@@ -122,18 +124,22 @@ RANKTREE_ENTRY int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhand
 RANKTREE_ENTRY int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   return preload::set_errhandler(RANKTREE_NEXT(PMPI_Comm_set_errhandler)(), comm, errhandler);
 }
+#if RANKTREE_EXPORTS_MPI_Errhandler_set
 RANKTREE_ENTRY int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
   return preload::set_errhandler(RANKTREE_NEXT(MPI_Errhandler_set)(), comm, errhandler);
 }
 RANKTREE_ENTRY int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
   return preload::set_errhandler(RANKTREE_NEXT(PMPI_Errhandler_set)(), comm, errhandler);
 }
+#endif
+#if RANKTREE_EXPORTS_MPI_Errhandler_get
 RANKTREE_ENTRY int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
   return pass_on(RANKTREE_NEXT(MPI_Errhandler_get)(), in_world(comm), errhandler);
 }
 RANKTREE_ENTRY int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
   return pass_on(RANKTREE_NEXT(PMPI_Errhandler_get)(), in_world(comm), errhandler);
 }
+#endif
 
 RANKTREE_ENTRY int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
                                    MPI_Comm* comm_cart) {
@@ -144,9 +150,11 @@ RANKTREE_ENTRY int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims
   return preload::cart_create(RANKTREE_NEXT(PMPI_Cart_create)(), comm_old, {ndims, dims, periods, reorder}, comm_cart);
 }
 
+#if RANKTREE_EXPORTS_MPI_Group_from_session_pset
 RANKTREE_ENTRY int MPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
   return preload::group_from_pset(RANKTREE_NEXT(MPI_Group_from_session_pset)(), session, pset_name, newgroup);
 }
 RANKTREE_ENTRY int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
   return preload::group_from_pset(RANKTREE_NEXT(PMPI_Group_from_session_pset)(), session, pset_name, newgroup);
 }
+#endif

@@ -164,8 +164,7 @@ struct Graph {
 // The first call that this MPI has and this library does not know: the program's own use of it would miss the new
 // world.
 const char* call_out_of_reach() {
-  if (RANKTREE_LARGE_COUNTS != 0) return nullptr;
-  for (const char* const* name = static_cast<const char* const*>(kLargeCountCalls); *name != nullptr; ++name) {
+  for (const char* const* name = static_cast<const char* const*>(kUnknownCalls); *name != nullptr; ++name) {
     if (next_symbol(*name) != nullptr) return *name;
   }
   return nullptr;
