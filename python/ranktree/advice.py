@@ -7,12 +7,20 @@ BIND = {
     "mpich": "-bind-to core",
     "intel": "-genv I_MPI_PIN_DOMAIN core",
     "slurm": "--cpu-bind=cores",
+    "flux": "-o cpu-affinity=per-task",
+    "aprun": "-cc cpu",
+    "pals": "--cpu-bind core",
+    "jsrun": "-b rs",
 }
 SPREAD = {
     "openmpi": "--map-by core --bind-to core",
     "mpich": "-bind-to core -map-by core",
     "intel": "-genv I_MPI_PIN_DOMAIN core -genv I_MPI_PIN_ORDER spread",
     "slurm": "--cpu-bind=cores --distribution=block:cyclic",
+    "flux": "-o cpu-affinity=per-task",
+    "aprun": "-cc cpu",
+    "pals": "--cpu-bind core",
+    "jsrun": "-b packed:1",
 }
 # Where there are more ranks than cores, but not than hardware threads.
 THREADS = {
@@ -20,12 +28,20 @@ THREADS = {
     "mpich": "-bind-to hwthread -map-by hwthread",
     "intel": "-genv I_MPI_PIN_DOMAIN 1 -genv I_MPI_PIN_CELL unit",
     "slurm": "--cpu-bind=threads --hint=multithread",
+    "flux": "-o cpu-affinity=per-task",
+    "aprun": "-j 0 -cc cpu",
+    "pals": "--cpu-bind thread",
+    "jsrun": "-b packed:smt:1",
 }
 LIMIT = {
     "openmpi": "--map-by ppr:{count}:node",
     "mpich": "-ppn {count}",
     "intel": "-ppn {count}",
     "slurm": "--ntasks-per-node={count}",
+    "flux": "--tasks-per-node={count}",
+    "aprun": "-N {count}",
+    "pals": "--ppn {count}",
+    "jsrun": "-a {count} -r 1",
 }
 
 

@@ -1,6 +1,7 @@
 """A launcher's command line taken apart: which launcher and version it is, its options, and the program it starts."""
 
 import functools
+import os
 import re
 import shutil
 import subprocess
@@ -8,11 +9,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ranktree.launcher_options import SLURM_FLAGS, SLURM_SHORT_WITH_WORD, TABLES
+from ranktree.launcher_options import (
+    FLAGS,
+    HOST_FILES,
+    HOST_LISTS,
+    LONG_WITH_ONE_DASH,
+    NAMED,
+    SHORT_WITH_WORD,
+    TABLES,
+)
 
 VERSION_SECONDS = 30
 FAMILY_MARKS = {"Intel(R) MPI": "intel", "HYDRA": "mpich", "Open MPI": "openmpi", "OpenRTE": "openmpi"}
-STARTERS = re.compile(r"^(mpirun|mpiexec|orterun|prterun|srun)([.-].+)?$")
+STARTERS = re.compile(r"^(mpirun|mpiexec|orterun|prterun|srun|aprun|jsrun|flux)([.-].+)?$")
+KNOWN = "mpirun, mpiexec, srun, flux run, aprun, jsrun"
 
 
 @dataclass(frozen=True)
@@ -26,7 +36,10 @@ class Option:
 
 @dataclass
 class LaunchCommand:
-    """`prefix starter options program`, of one family of launchers: openmpi, mpich, intel or slurm."""
+    """`prefix starter options program`, of one family of launchers (COUNTS of launcher_options has them all).
+
+    `flux run` is the prefix `flux` and the starter `run`.
+    """
 
     prefix: list[str]
     starter: str
@@ -54,8 +67,8 @@ def identify(starter: str) -> tuple[str, tuple[int, ...]]:
     """Family and version of a launcher, from its own --version."""
     if shutil.which(starter) is None:
         raise ValueError(f"{starter}: no such launcher")
-    if Path(starter).name.startswith("srun"):
-        return "slurm", ()
+    if family := named_family(starter):
+        return family, ()
     try:
         result = subprocess.run(
             [starter, "--version"],
@@ -68,6 +81,8 @@ def identify(starter: str) -> tuple[str, tuple[int, ...]]:
     except subprocess.TimeoutExpired:
         raise ValueError(f"{starter}: does not answer to --version in {VERSION_SECONDS} s") from None
     said = result.stdout + result.stderr
+    if "pals" in {*Path(shutil.which(starter) or starter).resolve().parts, *said.lower().split()}:
+        return "pals", version_numbers(said)
     for mark, family in FAMILY_MARKS.items():
         if mark in said:
             after = said.partition("Version")[2] if family in {"intel", "mpich"} else said
@@ -77,17 +92,46 @@ def identify(starter: str) -> tuple[str, tuple[int, ...]]:
     raise ValueError(f"{starter}: unknown launcher: '{starter} --version' prints: {said.strip().splitlines()[:1]}")
 
 
+def named_family(starter: str) -> str | None:
+    """The family of a launcher that its name shows."""
+    return NAMED.get(re.split("[.-]", Path(starter).name)[0])
+
+
+def slurm_binds() -> bool:
+    """Whether Slurm binds the tasks of this job to any PU of its nodes: without a plugin it ignores --cpu-bind, and a
+    srun outside a job gets as many CPUs of a node as tasks, the first ones.
+    """
+    if "SLURM_JOB_ID" not in os.environ or shutil.which("scontrol") is None:
+        return False
+    words = ["scontrol", "show", "config"]
+    try:
+        found = subprocess.run(words, capture_output=True, text=True, timeout=VERSION_SECONDS, check=False).stdout
+    except subprocess.TimeoutExpired:
+        return False
+    return re.search(r"^TaskPlugin +=.*task/affinity", found, re.M) is not None
+
+
 def find_starter(words: Sequence[str]) -> int:
     """Index of the launcher among the words of a command that may begin with `env`, `timeout` and the like."""
     for index, word in enumerate(words):
-        if STARTERS.match(Path(word).name):
+        if not STARTERS.match(Path(word).name):
+            continue
+        if named_family(word) != "flux":
             return index
-    raise ValueError(f"no launcher (mpirun, mpiexec, srun) in the command: {' '.join(words)}")
+        if list(words[index + 1 : index + 2]) == ["run"]:
+            return index + 1
+    raise ValueError(f"no launcher ({KNOWN}) in the command: {' '.join(words)}")
+
+
+def identify_in(words: Sequence[str]) -> tuple[str, tuple[int, ...]]:
+    """Family and version of the launcher of a command."""
+    start = find_starter(words)
+    return identify(words[start - 1] if words[start] == "run" else words[start])
 
 
 def take_apart(words: Sequence[str]) -> LaunchCommand:
     """The parts of a launcher's command line. ValueError names what cannot be understood."""
-    family, version = identify(words[find_starter(words)])
+    family, version = identify_in(words)
     command = read_words(words, family, version)
     check_program(command)
     return command
@@ -102,7 +146,7 @@ def read_words(words: Sequence[str], family: str, version: tuple[int, ...]) -> L
         if rest[0] == "--":
             rest = rest[1:]
             break
-        count = slurm_words(rest[0]) if family == "slurm" else table_words(rest[0], TABLES[family])
+        count = words_after(rest[0], family)
         if count >= len(rest):
             raise ValueError(f"{command.starter}: option {rest[0]} needs {count} more words")
         command.options.append(option_from(rest[: count + 1], family))
@@ -111,24 +155,25 @@ def read_words(words: Sequence[str], family: str, version: tuple[int, ...]) -> L
     return command
 
 
-def table_words(word: str, table: dict[str, int]) -> int:
+def words_after(word: str, family: str) -> int:
     """How many words follow an option."""
     name, equals, _ = word.lstrip("-").partition("=")
-    return max(0, table.get(name, 0) - bool(equals))
+    if family in TABLES:
+        return max(0, TABLES[family].get(name, 0) - bool(equals))
+    if is_long(word):
+        return 0 if equals or name in FLAGS[family] else 1
+    return 1 if len(word) == 2 and word[1] in SHORT_WITH_WORD[family] else 0
 
 
-def slurm_words(word: str) -> int:
-    """The same for srun, which reads options as GNU programs do."""
-    if word.startswith("--"):
-        name, equals, _ = word[2:].partition("=")
-        return 0 if equals or name in SLURM_FLAGS else 1
-    return 1 if len(word) == 2 and word[1] in SLURM_SHORT_WITH_WORD else 0
+def is_long(word: str) -> bool:
+    """Whether an option of a launcher that reads options as GNU programs do is no letter."""
+    return word.startswith("--") or word.partition("=")[0] in LONG_WITH_ONE_DASH
 
 
 def option_from(words: Sequence[str], family: str) -> Option:
-    """`--name=value`, `--name value`, and srun's `-nvalue` alike."""
+    """`--name=value`, `--name value`, and the GNU programs' `-nvalue` alike."""
     first = words[0]
-    if family == "slurm" and not first.startswith("--") and len(first) > 2 and first[1] in SLURM_SHORT_WITH_WORD:
+    if not is_long(first) and len(first) > 2 and first[1] in SHORT_WITH_WORD.get(family, ""):
         return Option(first[1], (first[2:],), tuple(words))
     name, equals, value = first.lstrip("-").partition("=")
     values = (value, *words[1:]) if equals else tuple(words[1:])
@@ -152,8 +197,8 @@ def check_program(command: LaunchCommand) -> None:
 
 def hosts_named(command: LaunchCommand) -> list[str] | None:
     """The hosts a command allows, from its host options; None when it names none."""
-    lists = {"H", "host", "hosts"} | ({"w", "nodelist"} if command.family == "slurm" else set())
-    files = {"hostfile", "machinefile", "default-hostfile"} | ({"f"} if command.family != "openmpi" else set())
+    lists = HOST_LISTS.get(command.family, ())
+    files = HOST_FILES.get(command.family, ())
     found: list[str] | None = None
     for option in command.options:
         if option.name in lists and option.values and "[" not in option.values[0]:

@@ -24,19 +24,40 @@ HYDRA_ONE = words(
     ckpoint-num ckpointlib prefix branch-count tune tune-file trace-pt2pt s"""
 )
 HYDRA = {**dict.fromkeys(HYDRA_TWO, 2), **dict.fromkeys(HYDRA_ONE, 1)}
+PALS_ONE = words(
+    """n np ppn soft host hosts hostlist hostfile arch wdir path file configfile f umask env genv envlist cpu-bind
+    mem-bind gpu-bind depth d include-tasks exclude-tasks pmi rlimits fanout rpc-timeout"""
+)
 TABLES = {
     "openmpi": {**dict.fromkeys(OPENMPI_TWO, 2), **dict.fromkeys(OPENMPI_ONE, 1)},
     "mpich": HYDRA,
     "intel": HYDRA,
+    "pals": dict.fromkeys(PALS_ONE, 1),
 }
-# srun reads options as GNU programs do: these short ones are followed by a word, and all long ones but these.
-SLURM_SHORT_WITH_WORD = frozenset("ABCcDdeFGiJLMmNnopqrStTUwWx")
-SLURM_FLAGS = words(
-    """disable-status exclusive exact get-user-env help hold immediate join kill-on-bad-exit label mpi-combine
-    multi-prog no-allocate no-kill no-shell overcommit overlap oversubscribe preserve-env propagate pty quiet
-    quit-on-interrupt reboot resv-ports share slurmd-debug-off spread-job unbuffered usage use-min-nodes verbose
-    version whole contiguous"""
-)
+# The others read options as GNU programs do: these short ones are followed by a word, and all long ones but FLAGS.
+SHORT_WITH_WORD = {
+    "slurm": frozenset("ABCcDdeFGiJLMmNnopqrStTUwWx"),
+    "flux": frozenset("BqtoSNncg"),
+    "aprun": frozenset("nNdFLEemDajSprRtZ"),
+    "jsrun": frozenset("apcdgKlmnrefIkothAHJLMPSUxXZbDEF"),
+}
+FLAGS = {
+    "slurm": words(
+        """disable-status exclusive exact get-user-env help hold immediate join kill-on-bad-exit label mpi-combine
+        multi-prog no-allocate no-kill no-shell overcommit overlap oversubscribe preserve-env propagate pty quiet
+        quit-on-interrupt reboot resv-ports share slurmd-debug-off spread-job unbuffered usage use-min-nodes verbose
+        version whole contiguous"""
+    ),
+    "flux": words("debug-emulate dry dry-run exclusive help label-io list-plugins quiet unbuffered verbose"),
+    "aprun": words(
+        """abort-on-failure batch-args bypass-app-transfer help no-abort-on-failure quiet reconnect ss
+        strict-memory-containment sync-output version zone-sort"""
+    ),
+    "jsrun": words("help immediate usage version"),
+}
+LONG_WITH_ONE_DASH = words("-cc -cp -sl -sn -ss")  # of aprun
+# Launchers by their own names; mpirun and mpiexec are asked for their version.
+NAMED = {"srun": "slurm", "flux": "flux", "aprun": "aprun", "jsrun": "jsrun"}
 
 # The number of ranks, by family.
 COUNTS = {
@@ -44,6 +65,10 @@ COUNTS = {
     "mpich": words("n np"),
     "intel": words("n np"),
     "slurm": words("n ntasks"),
+    "flux": words("n ntasks"),
+    "aprun": words("n pes"),
+    "pals": words("n np"),
+    "jsrun": words("p np"),
 }
 # What a plan decides: a command with one of these contradicts it.
 HYDRA_PLACEMENT = words("map-by bind-to binding ppn perhost grr rr rankmap configfile order-nodes")
@@ -59,7 +84,19 @@ PLACEMENT = {
         """m distribution cpu-bind ntasks-per-node tasks-per-node ntasks-per-core ntasks-per-socket x exclude r
         relative multi-prog c cpus-per-task"""
     ),
+    "flux": words("taskmap c cores-per-task cores tasks-per-node tasks-per-core x exclusive"),
+    "aprun": words(
+        """N pes-per-node d depth cc cpu-binding cp cpu-binding-file S pes-per-numa-node sl sn j cpus-per-cu
+        cpus-per-pe"""
+    ),
+    "pals": words("ppn cpu-bind d depth f configfile file"),
+    "jsrun": words(
+        """a tasks_per_rs b bind c cpu_per_rs d launch_distribution erf_input f appfile K rs_per_socket l
+        latency_priority n nrs r rs_per_host U use_resources"""
+    ),
 }
+# What binds ranks, or nothing where its value is `none`: the plan binds.
+BINDING = words("bind-to cpu-bind cc cpu-binding b bind")
 # Host options that the plan's own replace, by launcher. Open MPI 4's make the allocation in which the rankfile
 # chooses.
 HYDRA_HOSTS = words("f machinefile hostfile hosts host")
@@ -69,4 +106,18 @@ HOSTS = {
     "mpich": HYDRA_HOSTS,
     "intel": HYDRA_HOSTS,
     "slurm": words("w nodelist"),
+    "flux": words("N nodes require requires"),
+    "pals": words("host hosts hostlist hostfile"),
+}
+# Options with a list of hosts, and with a file of them.
+OPENMPI_FILES = words("hostfile machinefile default-hostfile")
+HOST_LISTS = {
+    **dict.fromkeys(("openmpi", "mpich", "intel"), words("H host hosts")),
+    "slurm": words("w nodelist"),
+    "pals": words("host hosts hostlist"),
+}
+HOST_FILES = {
+    "openmpi": OPENMPI_FILES,
+    **dict.fromkeys(("mpich", "intel"), OPENMPI_FILES | {"f"}),
+    "pals": words("hostfile"),
 }

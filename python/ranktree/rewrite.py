@@ -7,7 +7,7 @@ from typing import Any
 
 from ranktree import _core
 from ranktree.launcher import LaunchCommand, Option, hosts_named
-from ranktree.launcher_options import COUNTS, HOSTS, PLACEMENT
+from ranktree.launcher_options import BINDING, COUNTS, HOSTS, PLACEMENT
 
 CONFLICTING_PARAMETER = re.compile(
     r"^(rmaps_base_(mapping_policy|ranking_policy|pattern|n_pernode|n_persocket|cpus_per_proc|pernode|bynode|no_schedule_local)"
@@ -18,20 +18,22 @@ VARIABLES = re.compile(
     r"^(OMPI_MCA_rmaps_base_(mapping|ranking)_policy|OMPI_MCA_hwloc_base_(binding_policy|cpu_list)|OMPI_MCA_rmaps_rank_file_.*"
     r"|PRTE_MCA_(rmaps_default_(mapping|ranking)_policy|hwloc_default_(binding_policy|cpu_list))"
     r"|HYDRA_(BINDING|BIND_TO|MAP_BY|HOST_FILE|CONFIG_FILE)|I_MPI_(PIN.*|PERHOST|HYDRA_HOST_FILE)"
-    r"|SLURM_(HOSTFILE|DISTRIBUTION|CPU_BIND.*|NTASKS_PER_.*))$"
+    r"|SLURM_(HOSTFILE|DISTRIBUTION|CPU_BIND.*|NTASKS_PER_.*)|PALS_(PPN|HOSTLIST|CPU_BIND|DEPTH|CONFIGFILE)"
+    r"|MPICH_RANK_REORDER_(METHOD|FILE))$"
 )
 
 
 def conflict(command: LaunchCommand, option: Option) -> bool:
     """True when an option places or binds ranks; 'bind nothing' is no conflict, the plan binds."""
-    unbound = option.values[:1] == ("none",)
+    if option.name in {"o", "setopt"} and command.family == "flux":
+        return option.values[0].startswith("cpu-affinity") and not binds_nothing(option)
+    if option.name in BINDING and option.values[:1] == ("none",):
+        return False
     if option.name == "bind-to":
-        return not unbound
+        return True
     if option.name in {"mca", "gmca", "omca", "prtemca"} and len(option.values) == 2:
         parameter, value = option.values
         return bool(CONFLICTING_PARAMETER.match(parameter)) and value != "none"
-    if command.family == "slurm" and option.name == "cpu-bind":
-        return not unbound
     if command.family == "slurm" and option.name in {"c", "cpus-per-task"}:
         return option.values[:1] != ("1",)
     return option.name in PLACEMENT[command.family]
@@ -47,19 +49,21 @@ def without_placement(command: LaunchCommand) -> tuple[list[str], list[str]]:
 
 def binds_nothing(option: Option) -> bool:
     """The options that conflict() lets pass because the plan replaces them."""
-    if option.name in {"bind-to", "cpu-bind", "c", "cpus-per-task"}:
+    if option.name in BINDING:
+        return option.values[:1] == ("none",)
+    if option.name in {"c", "cpus-per-task"} or option.values == ("cpu-affinity=off",):
         return True
     return len(option.values) == 2 and bool(CONFLICTING_PARAMETER.match(option.values[0]))
 
 
 def launcher_for(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]]) -> str:
-    """The launcher to write for; a plan for one machine without a name needs the wrapper only."""
-    return command.launcher if any(host for host, _ in slots) else "generic"
+    """The launcher to write for; all but Hydra bind a plan for one machine without a name by the wrapper only."""
+    return command.launcher if command.family == "mpich" or any(host for host, _ in slots) else "generic"
 
 
 def kept_options(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]]) -> list[str]:
     """The words of the options that stay. ValueError names the option that contradicts the plan."""
-    replaced_hosts = HOSTS.get(launcher_for(command, slots), frozenset())
+    replaced_hosts = HOSTS.get(command.launcher, frozenset()) if any(host for host, _ in slots) else frozenset()
     kept: list[str] = []
     for option in command.options:
         written = " ".join(option.words)

@@ -4,15 +4,14 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ranktree import collectives
 from ranktree.elf import Elf, libraries, mpi_calls, read_elf
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, abi_of, family_of, not_built
-from ranktree.launcher import find_starter, identify, slurm_words, table_words
-from ranktree.launcher_options import TABLES
+from ranktree.launcher import find_starter, identify_in, option_from, words_after
 
 PRELOAD = "LD_PRELOAD"
 # Variables of the caller that the libraries read.
@@ -48,14 +47,27 @@ MPI_LIBRARY = re.compile(
 )
 # What sanitizers need in front of all preloaded libraries, by GCC's and Clang's names.
 SANITIZER = re.compile(r"^lib(clang_rt\.)?[alt]san\b.*\.so")
-NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "slurm": "Slurm", "abi": "the standard ABI"}
-FOLDER_OPTIONS = {"wdir", "wd", "D", "chdir"}  # where the ranks start, and a relative program is looked for
-FAMILIES = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}  # of launchers; srun starts any
+NAMES = {
+    "openmpi": "Open MPI",
+    "mpich": "MPICH",
+    "intel": "Intel MPI",
+    "slurm": "Slurm",
+    "flux": "Flux",
+    "aprun": "ALPS",
+    "jsrun": "jsrun",
+    "pals": "PALS",
+    "abi": "the standard ABI",
+}
+# Where the ranks start, and a relative program is looked for; {"wdir", "wd"} of other launchers.
+FOLDER_OPTIONS = {"slurm": {"D", "chdir"}, "flux": {"cwd"}, "jsrun": {"h", "chdir"}}
+FAMILIES = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}  # of launchers; the others start any MPI
 PROGRAMS_IN_FILE = {
     "openmpi": {"app"},
     "mpich": {"configfile"},
     "intel": {"configfile"},
     "slurm": {"multi-prog"},
+    "pals": {"f", "configfile"},
+    "jsrun": {"f", "appfile"},
 }
 
 
@@ -65,13 +77,14 @@ class Part:
 
     options: list[list[str]] = field(default_factory=list)
     program: list[str] = field(default_factory=list)
+    family: str = ""
 
     def folder(self) -> Path:
         """Where its ranks start."""
-        for option in self.options:
-            name, equals, value = option[0].lstrip("-").partition("=")
-            if name in FOLDER_OPTIONS and (equals or len(option) > 1):
-                return Path(value if equals else option[1])
+        for words in self.options:
+            option = option_from(words, self.family)
+            if option.name in FOLDER_OPTIONS.get(self.family, {"wdir", "wd"}) and option.values:
+                return Path(option.values[0])
         return Path()
 
 
@@ -138,7 +151,7 @@ def read_command(words: Sequence[str]) -> Command:
         start = find_starter(words)
     except ValueError:
         return Command([], "", "", [Part([], list(words))])
-    family, _ = identify(words[start])
+    family, _ = identify_in(words)
     command = Command(list(words[:start]), words[start], family, [])
     part: list[str] = []
     for word in [*words[start + 1 :], ":"]:
@@ -152,12 +165,11 @@ def read_command(words: Sequence[str]) -> Command:
 
 def read_part(words: Sequence[str], command: Command) -> Part:
     """The options in front of a program, and the program."""
-    part = Part()
+    part = Part(family=command.family)
     rest = list(words)
     while rest and rest[0].startswith("-") and len(rest[0]) > 1:
-        slurm = command.family == "slurm"
-        count = slurm_words(rest[0]) if slurm else table_words(rest[0], TABLES[command.family])
-        if rest[0].lstrip("-").partition("=")[0] in PROGRAMS_IN_FILE[command.family]:
+        count = words_after(rest[0], command.family)
+        if option_from(rest[: count + 1], command.family).name in PROGRAMS_IN_FILE.get(command.family, ()):
             raise ValueError(f"{command.starter} {rest[0]}: cannot look at programs that are named in a file")
         end = rest[0] == "--"
         part.options.append(rest[: count + 1])
@@ -410,7 +422,30 @@ def slurm_export(_: int, options: list[list[str]], settings: Mapping[str, str], 
     return ["--export=" + ",".join([*kept, *(f"{name}={value}" for name, value in values.items())])]
 
 
-HANDING_ON = {"openmpi": openmpi_words, "mpich": hydra_words, "intel": hydra_words, "slurm": slurm_export}
+def assigned(option: str) -> Callable[..., list[str]]:
+    """`option NAME=VALUE` for each variable, for all parts in front of the first."""
+    return lambda index, _, settings, __: (
+        [] if index else [word for name, value in settings.items() for word in (option, f"{name}={value}")]
+    )
+
+
+HANDING_ON = {
+    "openmpi": openmpi_words,
+    "mpich": hydra_words,
+    "intel": hydra_words,
+    "slurm": slurm_export,
+    "flux": assigned("--env"),
+    "aprun": assigned("-e"),
+    "jsrun": assigned("--env"),
+    "pals": assigned("--env"),
+}
+ASSIGNING = {  # options with NAME=VALUE
+    "openmpi": {"x"},
+    "flux": {"env"},
+    "aprun": {"e", "environment-override"},
+    "jsrun": {"E", "env"},
+    "pals": {"env"},
+}
 
 
 def take_environment_list(command: Command) -> str | None:
@@ -448,11 +483,11 @@ def take_preload(options: list[list[str]], family: str) -> str | None:
     """Removes an LD_PRELOAD that the command itself sets and returns its value."""
     found = None
     for option in list(options):
-        name = option[0].lstrip("-")
-        if family == "openmpi" and name == "x" and option[1].partition("=")[0] == PRELOAD:
-            found = option[1].partition("=")[2] or os.environ.get(PRELOAD)
-        elif family in {"mpich", "intel"} and name in {"env", "genv"} and option[1] == PRELOAD:
-            found = option[2]
+        known = option_from(option, family)
+        if family in {"mpich", "intel"} and known.name in {"env", "genv"} and known.values[0] == PRELOAD:
+            found = known.values[1]
+        elif known.name in ASSIGNING.get(family, ()) and known.values[0].partition("=")[0] == PRELOAD:
+            found = known.values[0].partition("=")[2] or os.environ.get(PRELOAD)
         else:
             continue
         options.remove(option)

@@ -9,6 +9,7 @@ from ranktree import _core
 from ranktree.child import Child
 from ranktree.helpers import helper_for, library_text
 from ranktree.launcher import LaunchCommand, version_numbers
+from ranktree.shim import FAMILIES
 
 SECONDS = 120
 SHOWN = 20
@@ -39,10 +40,10 @@ def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path
 
 def stand_in(command: LaunchCommand, folder: Path) -> str:
     """The helper built with the very MPI that is launched; else a script that needs no MPI."""
-    family = program_family(command.program[0]) if command.family == "slurm" else command.family
+    family = command.family if command.family in FAMILIES else program_family(command.program[0])
     helper = helper_for(family) if family else None
     if helper is not None:
-        same = command.family == "slurm" or version_numbers(library_text(helper)) == command.version
+        same = command.family not in FAMILIES or version_numbers(library_text(helper)) == command.version
         if same:
             return str(helper)
     probe = folder / PROBE

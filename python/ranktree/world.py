@@ -10,9 +10,9 @@ from typing import Any
 from ranktree import _core
 from ranktree.child import Child
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, built, helper_for, library_text, not_built
-from ranktree.launcher import identify, version_numbers
+from ranktree.launcher import identify_in, option_from, version_numbers
 from ranktree.launcher_options import COUNTS
-from ranktree.shim import Command
+from ranktree.shim import FAMILIES, Command
 from ranktree.verify import Interrupted, program_family
 
 SECONDS = 300
@@ -99,31 +99,22 @@ def count_of(command: Command) -> int | None:
         return 1
     total = 0
     for part in command.parts:
-        numbers = [value_of(option) for option in part.options if is_count(option[0], command.family)]
+        options = [option_from(words, command.family) for words in part.options]
+        numbers = [option.values[0] for option in options if option.name in COUNTS[command.family] and option.values]
         if not numbers or not numbers[-1].isdigit():
             return None
         total += int(numbers[-1])
     return total
 
 
-def is_count(word: str, family: str) -> bool:
-    """`-n`, `-np`, `--ntasks=8`."""
-    return word.lstrip("-").partition("=")[0] in COUNTS[family]
-
-
-def value_of(option: Sequence[str]) -> str:
-    """The value behind an option's name or its '='."""
-    return option[0].partition("=")[2] if "=" in option[0] else (option[1] if len(option) > 1 else "")
-
-
 def helper_of(command: Command) -> Path:
     """Our program, built with the very MPI that is launched."""
     if not command.starter:
         raise ValueError("--dry-run needs a launcher's command (mpirun, mpiexec, srun)")
-    family, version = identify(command.starter)
-    known = program_family(command.parts[0].program[0]) if family == "slurm" else family
+    family, version = identify_in([*command.prefix, command.starter])
+    known = family if family in FAMILIES else program_family(command.parts[0].program[0])
     ranks = helper_for(known) if known else None
-    same = ranks is not None and (family == "slurm" or version_numbers(library_text(ranks)) == version)
+    same = ranks is not None and (family not in FAMILIES or version_numbers(library_text(ranks)) == version)
     helper = ranks.with_name(ranks.name.replace("ranktree-ranks-", HELPER)) if ranks is not None else None
     if helper is None or not same or not helper.is_file():
         reason = f"none is built for {command.starter}; {HOW_TO_BUILD}" if built() else not_built()

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -15,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/place/plan.h"
+#include "io/launch_wrapper.h"
 
 namespace ranktree::io {
 namespace {
@@ -24,78 +26,23 @@ using core::Fault;
 using core::place::Plan;
 using core::place::Slot;
 
-constexpr std::string_view kWrapper = "ranktree-bind";
-constexpr std::string_view kMap = "ranktree-bind.map";
+constexpr std::array<std::pair<Launcher, std::string_view>, 11> kNames = {{{Launcher::kOpenMpi4, "openmpi4"},
+                                                                           {Launcher::kOpenMpi5, "openmpi5"},
+                                                                           {Launcher::kMpich, "mpich"},
+                                                                           {Launcher::kIntel, "intel"},
+                                                                           {Launcher::kSlurm, "slurm"},
+                                                                           {Launcher::kCray, "cray"},
+                                                                           {Launcher::kAprun, "aprun"},
+                                                                           {Launcher::kPals, "pals"},
+                                                                           {Launcher::kJsrun, "jsrun"},
+                                                                           {Launcher::kFlux, "flux"},
+                                                                           {Launcher::kGeneric, "generic"}}};
 
-constexpr std::array<std::pair<Launcher, std::string_view>, 8> kNames = {{{Launcher::kOpenMpi4, "openmpi4"},
-                                                                          {Launcher::kOpenMpi5, "openmpi5"},
-                                                                          {Launcher::kMpich, "mpich"},
-                                                                          {Launcher::kIntel, "intel"},
-                                                                          {Launcher::kSlurm, "slurm"},
-                                                                          {Launcher::kCray, "cray"},
-                                                                          {Launcher::kFlux, "flux"},
-                                                                          {Launcher::kGeneric, "generic"}}};
+using HostRanks = std::vector<std::pair<std::string, std::vector<int>>>;  // a host's ranks, ascending
 
 std::string in(const std::string& folder, std::string_view name) { return folder + "/" + std::string(name); }
 
 std::string ranks_of(const Plan& plan) { return std::to_string(plan.slots.size()); }
-
-// A launcher inside a Slurm job inherits Slurm's variables, so those come last.
-constexpr std::string_view kRank =
-    "rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${PALS_RANKID:-${FLUX_TASK_RANK:-$SLURM_PROCID}}}}}";
-
-// printf writes the line at once, so that lines of different ranks do not mix.
-constexpr std::string_view kProbe = R"SCRIPT(#!/bin/sh
-# Written by ranktree. Prints where this rank is: its number, host and PUs.
-@RANK@
-pus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$$/status")
-printf '%s\n' "ranktree-probe $rank $(uname -n) $pus"
-)SCRIPT";
-
-// Exits with 3 unless the rank is on the planned host and the kernel confirms the binding.
-constexpr std::string_view kScript = R"SCRIPT(#!/bin/sh
-# Written by ranktree. Binds this rank to its PUs in the plan, checks that it is on the planned host, and becomes
-# the program. Usage: LAUNCHER ... @SELF@ PROGRAM [ARGUMENT...]. Exit code 3: the rank is not on its slot of the plan.
-@RANK@
-planned=
-map=$(dirname -- "$0")/@MAP@
-# Hydra lets the other ranks wait in MPI_Init for one that has failed; PMI's own request ends them, after a second in
-# which Hydra forwards what the rank wrote: it drops the rest. sh knows no descriptors of two digits.
-abort_hydra() {
-  case ${PMI_FD:-} in '' | *[!0-9]*) return ;; esac
-  sleep 1
-  command -v bash >/dev/null && bash -c 'printf "cmd=abort exitcode=3\n" >&"$0"' "$PMI_FD"
-}
-refuse() {
-  echo "ranktree: rank ${rank:-?}: $1" >&2
-  abort_hydra
-  exit 3
-}
-case $rank in '' | *[!0-9]*) refuse "no launcher's rank variable is set" ;; esac
-[ -r "$map" ] || refuse "cannot read $map on $(uname -n)"
-slot=$(sed -n "/^$rank /{s/^[^ ]* //p;q;}" "$map")
-[ -n "$slot" ] || refuse "$map has no line for this rank"
-host=${slot% *}
-pus=${slot#* }
-here=$(uname -n)
-case $host in
-  - | "$here") planned=yes ;;
-  *.*) [ "${host%%.*}" = "$here" ] && planned=yes ;;
-  *) [ "$host" = "${here%%.*}" ] && planned=yes ;;
-esac
-[ "$planned" = yes ] || refuse "expected host $host, found $here"
-reason=$(taskset -pc "$pus" $$ 2>&1 >/dev/null) || refuse "cannot bind to PUs $pus on $here: $reason"
-bound=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$$/status")
-[ "$bound" = "$pus" ] || refuse "expected PUs $pus on $here, bound to $bound"
-exec "$@"
-)SCRIPT";
-
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
 
 // Every line of Intel's file carries the list of the whole host: entry i is for the host's i-th rank.
 std::string intel_pinning(const Plan& plan, const std::vector<int>& ranks) {
@@ -107,12 +54,12 @@ std::string intel_pinning(const Plan& plan, const std::vector<int>& ranks) {
 }
 
 // The hosts that have ranks, in the machine's order, each with its ranks ascending. O(ranks log hosts).
-std::vector<std::pair<std::string, std::vector<int>>> ranks_by_host(const Plan& plan) {
+HostRanks ranks_by_host(const Plan& plan) {
   std::map<std::string, std::vector<int>> ranks;
   for (std::size_t rank = 0; rank < plan.slots.size(); ++rank) {
     ranks[plan.slots[rank].host].push_back(static_cast<int>(rank));
   }
-  std::vector<std::pair<std::string, std::vector<int>>> result;
+  HostRanks result;
   for (const std::string& host : plan.hosts) {
     if (ranks.contains(host)) result.emplace_back(host, ranks.at(host));
   }
@@ -120,7 +67,7 @@ std::vector<std::pair<std::string, std::vector<int>>> ranks_by_host(const Plan& 
 }
 
 // The same with each host's ranks in the order of their first PUs, so that every node can bind by one list.
-std::vector<std::pair<std::string, std::vector<int>>> cray_order(const Plan& plan) {
+HostRanks cray_order(const Plan& plan) {
   auto hosts = ranks_by_host(plan);
   const auto first_pu = [&](int rank) { return plan.slots[static_cast<std::size_t>(rank)].pus.front(); };
   for (auto& [host, ranks] : hosts) {
@@ -132,6 +79,46 @@ std::vector<std::pair<std::string, std::vector<int>>> cray_order(const Plan& pla
 // True when no rank has several PUs.
 bool one_pu_each(const Plan& plan) {
   return std::all_of(plan.slots.begin(), plan.slots.end(), [](const Slot& slot) { return slot.pus.size() == 1; });
+}
+
+const std::vector<int>& pus_of(const Plan& plan, int rank) { return plan.slots[static_cast<std::size_t>(rank)].pus; }
+
+// The ranks of the fullest host, if the ranks of every other host have the first of the same PUs in the same order. By
+// their PUs launchers bind that have one list for all hosts, by local rank. Empty otherwise.
+std::vector<int> alike_on_all_hosts(const Plan& plan, const HostRanks& hosts) {
+  const auto fewer = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
+  const std::vector<int>& most = std::max_element(hosts.begin(), hosts.end(), fewer)->second;
+  for (const auto& [host, ranks] : hosts) {
+    const auto same = [&](int a, int b) { return pus_of(plan, a) == pus_of(plan, b); };
+    if (!std::equal(ranks.begin(), ranks.end(), most.begin(), same)) return {};
+  }
+  return most;
+}
+
+// The PUs of ranks in one text, as `format` writes those of one rank.
+template <typename Format>
+std::string joined_pus(const Plan& plan, const std::vector<int>& ranks, char separator, Format format) {
+  std::string text;
+  for (const int rank : ranks) text += (text.empty() ? "" : std::string(1, separator)) + format(pus_of(plan, rank));
+  return text;
+}
+
+// "0+2": Hydra's list of the PUs of one rank.
+std::string with_plus(const std::vector<int>& pus) {
+  std::string text;
+  for (const int pu : pus) text += (text.empty() ? "" : "+") + std::to_string(pu);
+  return text;
+}
+
+// "0x5": PUs 0 and 2 as a mask.
+std::string mask(const std::vector<int>& pus) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string digits(static_cast<std::size_t>(pus.back()) / 4 + 1, '0');
+  for (const int pu : pus) {
+    char& digit = digits[digits.size() - 1 - static_cast<std::size_t>(pu) / 4];
+    digit = kDigits[kDigits.find(digit) | 1U << (static_cast<unsigned>(pu) % 4)];
+  }
+  return "0x" + digits;
 }
 
 // True when two ranks have the same PU.
@@ -160,22 +147,6 @@ std::string hosts_by_rank(const Plan& plan, std::string_view suffix) {
   std::string text;
   for (const Slot& slot : plan.slots) text.append(slot.host).append(suffix).append("\n");
   return text;
-}
-
-// Lines "rank host list", "-" for a host without a name: what the wrapper reads.
-std::string wrapper_map(const Plan& plan) {
-  std::string text;
-  for (std::size_t rank = 0; rank < plan.slots.size(); ++rank) {
-    const Slot& slot = plan.slots[rank];
-    text += std::to_string(rank) + " " + (slot.host.empty() ? "-" : slot.host) + " " + cpu_list(slot.pus) + "\n";
-  }
-  return text;
-}
-
-// The wrapper itself: a POSIX shell script that reads `map_name` from its own folder.
-std::string wrapper_script(std::string_view map_name) {
-  const std::string script = replaced(replaced(std::string(kScript), "@RANK@", kRank), "@MAP@", map_name);
-  return replaced(script, "@SELF@", "ranktree-bind");
 }
 
 // Lines "-n 1 -host n2 -env NAME list program": Intel MPI's configuration file. `program` is the words as they stand in
@@ -219,6 +190,13 @@ std::string flux_task_map(const Plan& plan) {
   return text + "]";
 }
 
+// "n0,n2"
+std::string host_names(const HostRanks& hosts) {
+  std::string names;
+  for (const auto& [host, ranks] : hosts) names += (names.empty() ? "" : ",") + host;
+  return names;
+}
+
 // Launchers address hosts by name. A machine without a Node level has no host names.
 void need_host_names(const Plan& plan, Launcher launcher) {
   for (std::size_t rank = 0; rank < plan.slots.size(); ++rank) {
@@ -227,12 +205,6 @@ void need_host_names(const Plan& plan, Launcher launcher) {
                                          std::to_string(rank) +
                                          " has no host name: map onto a machine with a node level, or use 'generic'");
   }
-}
-
-void add_wrapper(const Plan& plan, const std::string& folder, Launch& launch) {
-  launch.files.push_back({std::string(kWrapper), wrapper_script(kMap), true});
-  launch.files.push_back({std::string(kMap), wrapper_map(plan), false});
-  launch.wrapper = {in(folder, kWrapper)};
 }
 
 Launch openmpi4(const Plan& plan, const std::string& folder) {
@@ -261,17 +233,30 @@ Launch openmpi5(const Plan& plan, const std::string& folder) {
   // PRRTE's rankfile takes logical numbers only and drops all binding when oversubscribed: hosts come from the
   // sequential mapper, binding from the wrapper.
   launch.options = {"-n", ranks_of(plan), "--hostfile", in(folder, "hostfile"), "--map-by", "seq", "--bind-to", "none"};
-  add_wrapper(plan, folder, launch);
+  add_wrapper(plan, folder, "PRRTE takes no numbers of the operating system", launch);
   return launch;
 }
 
 Launch mpich(const Plan& plan, const std::string& folder) {
   Launch launch;
   launch.starter = "mpiexec";
-  launch.files.push_back({"hostfile", hosts_by_rank(plan, ":1"), false});
-  // Hydra's own binding list restarts each time a host is repeated: binding comes from the wrapper.
-  launch.options = {"-n", ranks_of(plan), "-f", in(folder, "hostfile"), "-bind-to", "none"};
-  add_wrapper(plan, folder, launch);
+  launch.options = {"-n", ranks_of(plan)};
+  const std::string& host = plan.slots.front().host;
+  const bool one =
+      std::all_of(plan.slots.begin(), plan.slots.end(), [&](const Slot& slot) { return slot.host == host; });
+  if (!one || !host.empty()) {
+    launch.files.push_back({"hostfile", one ? host + ":" + ranks_of(plan) + "\n" : hosts_by_rank(plan, ":1"), false});
+    launch.options.insert(launch.options.end(), {"-f", in(folder, "hostfile")});
+  }
+  launch.options.emplace_back("-bind-to");
+  if (one) {
+    std::vector<int> ranks(plan.slots.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    launch.options.push_back("user:" + joined_pus(plan, ranks, ',', with_plus));
+    return launch;
+  }
+  launch.options.emplace_back("none");
+  add_wrapper(plan, folder, "Hydra's list of PUs restarts where a host is named again", launch);
   return launch;
 }
 
@@ -301,7 +286,7 @@ Launch intel(const Plan& plan, const std::string& folder, std::span<const std::s
   // host from another host's line. The wrapper binds the ranks of such plans.
   const bool pin = one_pu_each(plan) && !shares_pus(plan);
   if (!pin) {
-    add_wrapper(plan, folder, launch);
+    add_wrapper(plan, folder, "Intel MPI's list takes each PU once", launch);
     launch.environment = {"I_MPI_PIN=0"};
     words = launch.wrapper.front() + " " + words;
     launch.wrapper.clear();
@@ -312,21 +297,38 @@ Launch intel(const Plan& plan, const std::string& folder, std::span<const std::s
   return launch;
 }
 
-Launch slurm(const Plan& plan, const std::string& folder) {
+// Why a launcher with a list of PUs by local rank cannot bind a plan (alike_on_all_hosts).
+constexpr std::string_view kOneList = "its one list of PUs for all nodes fits not all of this plan's";
+
+std::string slurm_binding(const Plan& plan, const std::vector<int>& ranks) {
+  return one_pu_each(plan) ? "map_cpu:" + joined_pus(plan, ranks, ',', cpu_list)
+                           : "mask_cpu:" + joined_pus(plan, ranks, ',', mask);
+}
+
+Launch slurm(const Plan& plan, const std::string& folder, bool native) {
   Launch launch;
   launch.starter = "srun";
   launch.files.push_back({"hostfile", hosts_by_rank(plan, ""), false});
   launch.environment = {"SLURM_HOSTFILE=" + in(folder, "hostfile")};
-  // Slurm's map_cpu gives the same list to every node by local task: binding comes from the wrapper. When it refuses a
-  // rank, the other ranks would wait in MPI_Init until the job's time limit.
-  launch.options = {"-n", ranks_of(plan), "-m", "arbitrary", "--cpu-bind=none", "--kill-on-bad-exit=1"};
-  add_wrapper(plan, folder, launch);
+  launch.options = {"-n", ranks_of(plan), "-m", "arbitrary"};
+  const std::vector<int> ranks = alike_on_all_hosts(plan, ranks_by_host(plan));
+  if (!native || ranks.empty()) {
+    launch.options.emplace_back("--cpu-bind=none");
+    add_wrapper(plan, folder,
+                native ? kOneList : "Slurm binds to the first PUs outside a job, and by TaskPlugin=task/affinity only",
+                launch);
+  } else {
+    launch.options.push_back("--cpu-bind=" + slurm_binding(plan, ranks));
+    launch.notes = {"Slurm binds, if its TaskPlugin is task/affinity: scontrol show config"};
+  }
+  // When a rank cannot be bound, the others would wait in MPI_Init until the job's time limit.
+  launch.options.emplace_back("--kill-on-bad-exit=1");
   return launch;
 }
 
 // The reason why Cray's file cannot express the plan; empty when it can. The file places blocks of one size, and every
 // node binds by the same list.
-std::string cray_refusal(const Plan& plan, const std::vector<std::pair<std::string, std::vector<int>>>& hosts) {
+std::string cray_refusal(const Plan& plan, const HostRanks& hosts) {
   const auto& [first_host, first_ranks] = hosts.front();
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const auto& [host, ranks] = hosts[i];
@@ -336,51 +338,84 @@ std::string cray_refusal(const Plan& plan, const std::vector<std::pair<std::stri
           .append(first_host + " has " + std::to_string(first_ranks.size()) + ", ")
           .append(host + " " + std::to_string(ranks.size()));
     }
-    const auto pus_of = [&](int rank) -> const std::vector<int>& {
-      return plan.slots[static_cast<std::size_t>(rank)].pus;
-    };
     for (std::size_t j = 0; j < ranks.size(); ++j) {
-      if (pus_of(ranks[j]) == pus_of(first_ranks[j]) && pus_of(ranks[j]).size() == 1) continue;
-      return std::string("needs one PU a rank and the same PUs on every node; rank ")
-          .append(std::to_string(ranks[j]) + " on " + host + " has " + cpu_list(pus_of(ranks[j])) + ", rank ")
-          .append(std::to_string(first_ranks[j]) + " on " + first_host + " " + cpu_list(pus_of(first_ranks[j])));
+      if (pus_of(plan, ranks[j]) == pus_of(plan, first_ranks[j])) continue;
+      return std::string("needs the same PUs on every node; rank ")
+          .append(std::to_string(ranks[j]) + " on " + host + " has " + cpu_list(pus_of(plan, ranks[j])) + ", rank ")
+          .append(std::to_string(first_ranks[j]) + " on " + first_host + " " + cpu_list(pus_of(plan, first_ranks[j])));
     }
   }
   return "";
 }
 
-Launch cray(const Plan& plan, const std::string& folder) {
-  const auto hosts = cray_order(plan);
+// Cray MPICH under its launchers. No wrapper: the library renumbers ranks inside MPI_Init, after a wrapper has read the
+// launcher's number.
+Launch cray(const Plan& plan, const std::string& folder, Launcher launcher) {
+  const HostRanks hosts = cray_order(plan);
   if (const std::string reason = cray_refusal(plan, hosts); !reason.empty()) {
-    throw Error(Fault::kUnsupported, "launcher cray: MPICH_RANK_ORDER " + reason + ": use slurm or generic");
+    throw Error(Fault::kUnsupported, "launcher " + std::string(launcher_name(launcher)) + ": MPICH_RANK_ORDER " +
+                                         reason + ": use slurm or generic");
   }
-  std::string pus;
-  for (const int rank : hosts.front().second) {
-    pus += (pus.empty() ? "" : ",") + cpu_list(plan.slots[static_cast<std::size_t>(rank)].pus);
-  }
+  const std::vector<int>& ranks = hosts.front().second;
+  const std::string each = std::to_string(ranks.size());
+  const std::string lists = joined_pus(plan, ranks, ':', cpu_list);
   Launch launch;
-  launch.starter = "srun";
   launch.files.push_back({"MPICH_RANK_ORDER", cray_rank_order(plan), false});
   launch.environment = {"MPICH_RANK_REORDER_METHOD=3", "MPICH_RANK_REORDER_FILE=" + in(folder, "MPICH_RANK_ORDER")};
-  launch.options = {"-n", ranks_of(plan), "--ntasks-per-node=" + std::to_string(hosts.front().second.size()),
-                    "-m", "block",        "--cpu-bind=map_cpu:" + pus};
-  // No wrapper: the library renumbers ranks inside MPI_Init, after a wrapper has read the launcher's number.
-  launch.notes = {"not checked on a Cray: verify the first run",
-                  "the job's nodes must be the plan's " + std::to_string(hosts.size()) + ", in the plan's order"};
+  launch.notes = {"not checked on a Cray: verify the first run"};
+  if (launcher == Launcher::kPals) {
+    launch.starter = "mpiexec";
+    launch.options = {"-n", ranks_of(plan), "--ppn", each, "--hosts", host_names(hosts), "--cpu-bind", "list:" + lists};
+    return launch;
+  }
+  if (launcher == Launcher::kAprun) {
+    launch.starter = "aprun";
+    launch.options = {"-n", ranks_of(plan), "-N", each, "-cc", lists};
+  } else {
+    launch.starter = "srun";
+    launch.options = {"-n", ranks_of(plan), "--ntasks-per-node=" + each,
+                      "-m", "block",        "--cpu-bind=" + slurm_binding(plan, ranks)};
+  }
+  launch.notes.push_back("the job's nodes must be the plan's " + std::to_string(hosts.size()) +
+                         ", in the plan's order");
+  return launch;
+}
+
+// An Explicit Resource File: one line a rank, hosts by number in the allocation from 1 on.
+Launch jsrun(const Plan& plan, const std::string& folder) {
+  std::string text = "cpu_index_using: physical\n";
+  if (shares_pus(plan)) text += "overlapping_rs: allow\noversubscribe_cpu: allow\n";
+  for (std::size_t rank = 0; rank < plan.slots.size(); ++rank) {
+    const Slot& slot = plan.slots[rank];
+    const auto host = std::find(plan.hosts.begin(), plan.hosts.end(), slot.host) - plan.hosts.begin();
+    text += "rank: " + std::to_string(rank) + ": { host: " + std::to_string(host + 1) + "; cpu: {" +
+            cpu_list(slot.pus) + "} }\n";
+  }
+  Launch launch;
+  launch.starter = "jsrun";
+  launch.files.push_back({"erf", std::move(text), false});
+  launch.options = {"--erf_input", in(folder, "erf")};
+  launch.notes = {"not checked under jsrun: verify the first run",
+                  "the job's nodes must be the plan's " + std::to_string(plan.hosts.size()) + ", in the plan's order"};
   return launch;
 }
 
 Launch flux(const Plan& plan, const std::string& folder) {
   Launch launch;
   launch.starter = "flux run";
-  const auto hosts = ranks_by_host(plan);
-  std::string names;
-  for (const auto& [host, ranks] : hosts) names += (names.empty() ? "" : ",") + host;
-  launch.options = {"-N" + std::to_string(hosts.size()),       "-n", ranks_of(plan),    "--requires=hosts:" + names,
-                    "--taskmap=manual:" + flux_task_map(plan), "-o", "cpu-affinity=off"};
-  add_wrapper(plan, folder, launch);
-  launch.notes = {"not checked under Flux: verify the first run",
-                  "the allocation's nodes must be in the plan's order: the task map counts them"};
+  const HostRanks hosts = ranks_by_host(plan);
+  launch.options = {
+      "-N" + std::to_string(hosts.size()),       "-n", ranks_of(plan), "--requires=hosts:" + host_names(hosts),
+      "--taskmap=manual:" + flux_task_map(plan), "-o"};
+  // Flux has one list for all nodes, by local task.
+  if (const std::vector<int> ranks = alike_on_all_hosts(plan, hosts); !ranks.empty()) {
+    launch.options.push_back("cpu-affinity=map:" + joined_pus(plan, ranks, ';', cpu_list));
+  } else {
+    launch.options.emplace_back("cpu-affinity=off");
+    add_wrapper(plan, folder, kOneList, launch);
+  }
+  launch.notes.emplace_back("not checked under Flux: verify the first run");
+  launch.notes.emplace_back("the allocation's nodes must be in the plan's order: the task map counts them");
   return launch;
 }
 
@@ -388,9 +423,7 @@ Launch generic(const Plan& plan, const std::string& folder) {
   Launch launch;
   launch.starter = "mpirun";
   launch.options = {"-n", ranks_of(plan)};
-  add_wrapper(plan, folder, launch);
-  launch.notes = {
-      "any launcher works that starts each rank on its host of the plan, with the launcher's own binding off"};
+  add_wrapper(plan, folder, "any launcher works that starts each on its host, with its own binding off", launch);
   return launch;
 }
 
@@ -414,9 +447,11 @@ std::vector<std::string_view> launcher_names() {
   return names;
 }
 
-Launch make_launch(const Plan& plan, Launcher launcher, const std::string& folder,
-                   std::span<const std::string> program) {
-  if (launcher != Launcher::kGeneric) need_host_names(plan, launcher);
+Launch make_launch(const Plan& plan, Launcher launcher, const std::string& folder, std::span<const std::string> program,
+                   bool native) {
+  const auto unnamed = [](const Slot& slot) { return slot.host.empty(); };
+  const bool here = std::all_of(plan.slots.begin(), plan.slots.end(), unnamed);
+  if (launcher != Launcher::kGeneric && !(here && launcher == Launcher::kMpich)) need_host_names(plan, launcher);
   switch (launcher) {
     case Launcher::kOpenMpi4:
       return openmpi4(plan, folder);
@@ -427,9 +462,13 @@ Launch make_launch(const Plan& plan, Launcher launcher, const std::string& folde
     case Launcher::kIntel:
       return intel(plan, folder, program);
     case Launcher::kSlurm:
-      return slurm(plan, folder);
+      return slurm(plan, folder, native);
     case Launcher::kCray:
-      return cray(plan, folder);
+    case Launcher::kAprun:
+    case Launcher::kPals:
+      return cray(plan, folder, launcher);
+    case Launcher::kJsrun:
+      return jsrun(plan, folder);
     case Launcher::kFlux:
       return flux(plan, folder);
     case Launcher::kGeneric:
@@ -437,19 +476,5 @@ Launch make_launch(const Plan& plan, Launcher launcher, const std::string& folde
   }
   return generic(plan, folder);
 }
-
-std::string cpu_list(std::span<const int> pus) {
-  std::string text;
-  for (std::size_t first = 0; first < pus.size();) {
-    std::size_t last = first;
-    while (last + 1 < pus.size() && pus[last + 1] == pus[last] + 1) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(pus[first]);
-    if (last > first) text += "-" + std::to_string(pus[last]);
-    first = last + 1;
-  }
-  return text;
-}
-
-std::string probe_script() { return replaced(std::string(kProbe), "@RANK@", kRank); }
 
 }  // namespace ranktree::io

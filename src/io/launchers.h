@@ -16,11 +16,14 @@ namespace ranktree::io {
 enum class Launcher : std::uint8_t {
   kOpenMpi4,  // mpirun of Open MPI 4 (and 3): rankfile
   kOpenMpi5,  // mpirun of Open MPI 5 (PRRTE): sequential host file, wrapper
-  kMpich,     // mpiexec of MPICH 3 to 5 (Hydra): host file, wrapper
+  kMpich,     // mpiexec of MPICH 3 to 5 (Hydra): host file; binding list on one host, else wrapper
   kIntel,     // mpirun of Intel MPI: configuration file
-  kSlurm,     // srun: arbitrary host file, wrapper
-  kCray,      // MPICH_RANK_ORDER file, wrapper
-  kFlux,      // flux run: manual task map, wrapper
+  kSlurm,     // srun: arbitrary host file; binding list where all nodes are bound alike, else wrapper
+  kCray,      // srun with Cray MPICH: MPICH_RANK_ORDER file, binding list
+  kAprun,     // aprun (ALPS): the same
+  kPals,      // mpiexec of HPE's PALS: the same
+  kJsrun,     // jsrun (LSF): explicit resource file
+  kFlux,      // flux run: manual task map; binding list where all nodes are bound alike, else wrapper
   kGeneric    // any launcher: the wrapper alone, which refuses to run a rank on the wrong host
 };
 
@@ -47,15 +50,10 @@ struct Launch {
 };
 
 // `folder` is where the files will be, as the nodes see it ("." allowed). `program` with its arguments is needed only
-// by launchers that name it in a file (kIntel); empty otherwise. O(ranks + PUs).
+// by launchers that name it in a file (kIntel); empty otherwise. Without `native` the wrapper binds under kSlurm, which
+// ignores a list of PUs where it has no plugin for affinity. O(ranks + PUs).
 // Throws Error(kUnsupported) when the launcher cannot express the plan, saying why and what to use instead.
 Launch make_launch(const core::place::Plan& plan, Launcher launcher, const std::string& folder,
-                   std::span<const std::string> program);
-
-// "0-2,5": ascending numbers in the format of the kernel's CPU lists.
-std::string cpu_list(std::span<const int> pus);
-
-// A POSIX shell script that prints "ranktree-probe rank host list": where a rank is, found without any MPI.
-std::string probe_script();
+                   std::span<const std::string> program, bool native = true);
 
 }  // namespace ranktree::io

@@ -4,5 +4,6 @@ target_sources(
   PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/plan_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/launch_command.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/launch_wrapper.cpp
     ${CMAKE_CURRENT_LIST_DIR}/launchers.cpp
 )

@@ -308,7 +308,9 @@ def test_the_same_costs_and_networks(
         assert (tmp_path / "c.json").read_text(encoding="utf-8") == expected
 
 
-@pytest.mark.parametrize("launcher", ["openmpi4", "openmpi5", "mpich", "intel", "slurm", "cray", "flux", "generic"])
+@pytest.mark.parametrize(
+    "launcher", ["openmpi4", "openmpi5", "mpich", "intel", "slurm", "cray", "aprun", "pals", "jsrun", "flux", "generic"]
+)
 def test_the_same_launch(
     launcher: str, programs: dict[str, Path], pattern: Path, ranktree: Callable, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/place/plan.h"
+#include "io/launch_wrapper.h"
 
 namespace ranktree::io {
 namespace {
@@ -81,6 +82,16 @@ TEST(Mpich, GetsOneProcessALine) {
   EXPECT_EQ(file(launch, "ranktree-bind.map"), "0 n2 1\n1 n0 0\n2 n2 0\n3 n0 2-3\n4 n2 4\n");
 }
 
+TEST(Mpich, BindsThePlanOfOneHost) {
+  const Launch named = make_launch(plan_of({{"n0", {1}}, {"n0", {0, 2}}, {"n0", {1}}}), Launcher::kMpich, "/d", {});
+  EXPECT_EQ(file(named, "hostfile"), "n0:3\n");
+  EXPECT_EQ(joined(named.options), "-n 3 -f /d/hostfile -bind-to user:1,0+2,1");
+  EXPECT_TRUE(named.wrapper.empty());
+  const Launch here = make_launch(plan_of({{"", {1}}, {"", {0}}}), Launcher::kMpich, "/d", {});
+  EXPECT_EQ(joined(here.options), "-n 2 -bind-to user:1,0");
+  EXPECT_TRUE(here.files.empty());
+}
+
 TEST(Intel, RepeatsTheWholeHostsListOnEachLine) {
   const std::vector<std::string> program = {"./app", "-v", "3"};
   const Plan single = plan_of({{"n2", {1}}, {"n0", {0}}, {"n2", {0}}});
@@ -114,6 +125,27 @@ TEST(Slurm, GetsAnArbitraryHostFile) {
   EXPECT_EQ(launch.environment, std::vector<std::string>{"SLURM_HOSTFILE=/d/hostfile"});
   EXPECT_EQ(joined(launch.options), "-n 5 -m arbitrary --cpu-bind=none --kill-on-bad-exit=1");
   EXPECT_EQ(launch.starter, "srun");
+  EXPECT_EQ(launch.wrapper, std::vector<std::string>{"/d/ranktree-bind"});
+}
+
+TEST(Slurm, BindsByOneListWhereAllNodesAreBoundAlike) {
+  // By local task: n2's ranks 0 and 2 have PUs 1 and 0, n0's only rank the first of them.
+  const Plan alike = plan_of({{"n2", {1}}, {"n0", {1}}, {"n2", {0}}});
+  const Launch launch = make_launch(alike, Launcher::kSlurm, "/d", {});
+  EXPECT_EQ(joined(launch.options), "-n 3 -m arbitrary --cpu-bind=map_cpu:1,0 --kill-on-bad-exit=1");
+  EXPECT_TRUE(launch.wrapper.empty());
+  const Plan several = plan_of({{"n0", {0, 5}}, {"n2", {0, 5}}, {"n0", {63, 64}}});
+  EXPECT_EQ(joined(make_launch(several, Launcher::kSlurm, "/d", {}).options),
+            "-n 3 -m arbitrary --cpu-bind=mask_cpu:0x21,0x18000000000000000 --kill-on-bad-exit=1");
+  const Plan differs = plan_of({{"n2", {1}}, {"n0", {0}}});
+  EXPECT_FALSE(make_launch(differs, Launcher::kSlurm, "/d", {}).wrapper.empty());
+}
+
+TEST(Slurm, BindsByTheWrapperWithoutAPluginForAffinity) {
+  const Plan alike = plan_of({{"n2", {1}}, {"n0", {1}}});
+  const Launch launch = make_launch(alike, Launcher::kSlurm, "/d", {}, false);
+  EXPECT_EQ(joined(launch.options), "-n 2 -m arbitrary --cpu-bind=none --kill-on-bad-exit=1");
+  EXPECT_EQ(launch.wrapper, std::vector<std::string>{"/d/ranktree-bind"});
 }
 
 TEST(Cray, ListsRanksByNodeAndBindsEveryNodeAlike) {
@@ -124,14 +156,49 @@ TEST(Cray, ListsRanksByNodeAndBindsEveryNodeAlike) {
 }
 
 TEST(Cray, RefusesUnequalNodes) {
-  EXPECT_THROW(make_launch(plan(), Launcher::kCray, "/d", {}), Error);
-  EXPECT_THROW(make_launch(plan_of({{"n0", {0}}, {"n2", {1}}}), Launcher::kCray, "/d", {}), Error);
+  for (const Launcher launcher : {Launcher::kCray, Launcher::kAprun, Launcher::kPals}) {
+    EXPECT_THROW(make_launch(plan(), launcher, "/d", {}), Error);
+    EXPECT_THROW(make_launch(plan_of({{"n0", {0}}, {"n2", {1}}}), launcher, "/d", {}), Error);
+  }
+}
+
+TEST(Cray, ItsOtherLaunchersPlaceByTheSameFile) {
+  const Plan even = plan_of({{"n2", {4}}, {"n0", {0, 1}}, {"n2", {0, 1}}, {"n0", {4}}});
+  const Launch aprun = make_launch(even, Launcher::kAprun, "/d", {});
+  EXPECT_EQ(aprun.starter, "aprun");
+  EXPECT_EQ(joined(aprun.options), "-n 4 -N 2 -cc 0-1:4");
+  const Launch pals = make_launch(even, Launcher::kPals, "/d", {});
+  EXPECT_EQ(pals.starter, "mpiexec");
+  EXPECT_EQ(joined(pals.options), "-n 4 --ppn 2 --hosts n0,n2 --cpu-bind list:0-1:4");
+  for (const Launch& launch : {aprun, pals}) {
+    EXPECT_EQ(file(launch, "MPICH_RANK_ORDER"), "# n0\n1,3\n# n2\n2,0\n");
+    EXPECT_TRUE(launch.wrapper.empty());
+  }
+}
+
+TEST(Jsrun, GetsAResourceFileWithHostsByNumber) {
+  const Launch launch = make_launch(plan(), Launcher::kJsrun, "/d", {});
+  EXPECT_EQ(joined(launch.options), "--erf_input /d/erf");
+  EXPECT_EQ(file(launch, "erf"),
+            "cpu_index_using: physical\n"
+            "rank: 0: { host: 3; cpu: {1} }\n"
+            "rank: 1: { host: 1; cpu: {0} }\n"
+            "rank: 2: { host: 3; cpu: {0} }\n"
+            "rank: 3: { host: 1; cpu: {2-3} }\n"
+            "rank: 4: { host: 3; cpu: {4} }\n");
+  EXPECT_TRUE(launch.wrapper.empty());
+  const Launch shared = make_launch(plan_of({{"n0", {1}}, {"n0", {0, 1}}}), Launcher::kJsrun, "/d", {});
+  EXPECT_NE(file(shared, "erf").find("oversubscribe_cpu: allow\n"), std::string::npos);
 }
 
 TEST(Flux, CountsUsedNodesInTheMachinesOrder) {
   const Launch launch = make_launch(plan_of({{"n2", {1}}, {"n2", {0}}, {"n0", {0}}}), Launcher::kFlux, "/d", {});
   EXPECT_EQ(joined(launch.options),
             "-N2 -n 3 --requires=hosts:n0,n2 --taskmap=manual:[[1,1,2,1],[0,1,1,1]] -o cpu-affinity=off");
+  EXPECT_FALSE(launch.wrapper.empty());
+  const Launch alike = make_launch(plan_of({{"n2", {1}}, {"n2", {0, 3}}, {"n0", {1}}}), Launcher::kFlux, "/d", {});
+  EXPECT_EQ(alike.options.back(), "cpu-affinity=map:1;0,3");
+  EXPECT_TRUE(alike.wrapper.empty());
 }
 
 TEST(Generic, NeedsNoHostNames) {

@@ -35,6 +35,13 @@ SLOTS = [("n2", [1]), ("n0", [0]), ("n2", [0])]
             "./a b",
         ),
         ("generic", {"ranktree-bind", "ranktree-bind.map"}, "mpirun -n 3 {d}/ranktree-bind ./a b"),
+        ("jsrun", {"erf"}, "jsrun --erf_input {d}/erf ./a b"),
+        (
+            "flux",
+            {"ranktree-bind", "ranktree-bind.map"},
+            "flux run -N2 -n 3 --requires=hosts:n0,n2 --taskmap=manual:[[1,1,1,1],[0,1,1,1],[1,1,1,1]]"
+            " -o cpu-affinity=off {d}/ranktree-bind ./a b",
+        ),
     ],
 )
 def test_files_and_command(ranktree, make_plan, tmp_path: Path, launcher: str, names: set[str], printed: str) -> None:
@@ -43,6 +50,7 @@ def test_files_and_command(ranktree, make_plan, tmp_path: Path, launcher: str, n
     assert result.returncode == 0, result.stderr
     assert {path.name for path in folder.iterdir()} == names
     assert shlex.split(result.stdout) == printed.format(d=folder).split()
+    assert ("wrapper ranktree-bind binds" in result.stderr) == ("ranktree-bind" in names), "said in words"
     assert all(path.stat().st_mode & 0o100 for path in folder.glob("ranktree-bind"))
 
 

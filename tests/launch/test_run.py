@@ -30,6 +30,20 @@ def test_every_rank_is_bound_as_planned(ranktree, make_plan, where, mpiexec, slo
 
 
 @two_pus
+@pytest.mark.parametrize("host", [HERE, ""], ids=["named", "unnamed"])
+def test_hydra_binds_the_ranks_of_one_host_itself(ranktree, make_plan, where, host) -> None:
+    if shutil.which("mpiexec.mpich") is None:
+        pytest.skip("mpiexec.mpich is not installed")
+    plan = make_plan([(host, pus) for _, pus in ODD], [host])
+    command = ["mpiexec.mpich", "-n", len(ODD), where]
+    result = ranktree("run", "--plan", plan, "--show", "--", *command, env=environment(), cwd=where.parent)
+    assert result.returncode == 0, result.stderr
+    assert places(result.stdout) == planned(ODD)
+    assert "-bind-to user:1,0+1,0" in result.stderr
+    assert "ranktree-bind" not in result.stderr
+
+
+@two_pus
 def test_a_plan_without_host_names_binds_here(ranktree, make_plan, where, mpiexec) -> None:
     plan = make_plan([("", [1]), ("", [0])], [""])
     command = [mpiexec, "-n", 2, where]
@@ -191,8 +205,7 @@ def test_verify_names_ranks_and_does_not_run(ranktree, make_plan, tmp_path) -> N
     liar = tmp_path / "mpiexec"
     liar.write_text(
         '#!/bin/sh\ncase "$*" in *--version*) exec mpiexec.mpich --version ;; esac\n'
-        # The wrapper's own binding is undone by a second one.
-        'while [ "${1##*/}" != ranktree-bind ]; do shift; done\nshift\nexec mpiexec.mpich -n 2 taskset -c 0 "$@"\n',
+        'while [ "$1" != -bind-to ]; do shift; done\nshift 2\nexec mpiexec.mpich -n 2 taskset -c 0 "$@"\n',
         encoding="ascii",
     )
     liar.chmod(0o755)
@@ -229,7 +242,7 @@ def test_verify_names_ranks_and_does_not_run(ranktree, make_plan, tmp_path) -> N
         (["mpiexec.mpich", "-n"], "option -n needs 1 more words"),
         (["mpiexec.openmpi", "-n", "1", "true", ":", "-n", "1", "true"], "several programs in one command"),
         (["mpiexec.mpich", "-n", "2", "./nosuch"], "'./nosuch', after '2', is no program here"),
-        (["python3", "app.py"], "no launcher (mpirun, mpiexec, srun) in the command"),
+        (["python3", "app.py"], "no launcher (mpirun, mpiexec, srun, flux run, aprun, jsrun) in the command"),
         (["mpiexec.nosuch", "-n", "2", "true"], "mpiexec.nosuch: no such launcher"),
     ],
 )

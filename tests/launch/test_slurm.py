@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.emulated_cluster import MPICH, OPENMPI, MiniCluster, cluster_up
-from tests.helpers.launches import environment
+from tests.helpers.launches import environment, places, planned
 from tests.helpers.mpis import RunResult
 from tests.helpers.trace_files import read_trace
 
@@ -94,6 +94,23 @@ def test_a_pattern_is_placed_in_a_batch_job(slurm, batch, command, rings, tmp_pa
     assert traced.returncode == 0, traced.stderr
     text = batch(command, "run", "--pattern", tmp_path / "app.npz", "--verify", "--", *launch)
     assert f"rings: {RANKS} ranks" in text
+
+
+@pytest.mark.parametrize(
+    ("slots", "bound_by"),
+    [
+        ([(host, [pu]) for pu in (1, 0) for host in ("n2", "n0", "n3", "n1")][:7], "--cpu-bind=map_cpu:1,0"),
+        ([("n3", [0, 1]), ("n1", [0, 1]), ("n3", [1])], "--cpu-bind=mask_cpu:0x3,0x2"),
+        ([("n3", [1]), ("n1", [0]), ("n3", [0])], "/ranktree-bind"),
+    ],
+    ids=["map", "mask", "wrapper"],
+)
+def test_a_job_binds_by_slurms_own_list_where_one_fits(batch, command, make_plan, where, slots, bound_by) -> None:
+    """Seven ranks on four nodes, of which the last has one; several PUs; nodes that differ."""
+    text = batch(command, "run", "--plan", make_plan(slots), "--show", "--", "srun", "-n", len(slots), where)
+    assert places(text) == planned(slots)
+    assert bound_by in text
+    assert ("ranktree-bind" in text) == (bound_by == "/ranktree-bind")
 
 
 def test_optimize_in_a_batch_job(batch, command, rings, tmp_path) -> None:

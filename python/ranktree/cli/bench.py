@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from ranktree.cli.options import Argument, Option
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, build_table, family_of, not_built
 from ranktree.launcher import identify, version_numbers
+from ranktree.shim import FAMILIES
 
 EXAMPLE = "ranktree bench bcast --np 64"
 
@@ -100,8 +101,8 @@ def fitting(family: str, version: tuple[int, ...], known: Iterable[str]) -> list
 def of_launcher(starter: str, known: dict[str, Path]) -> str:
     """The MPI of a launcher."""
     family, version = identify(starter)
-    if family == "slurm":
-        raise ValueError("srun starts any MPI: name it with --mpi")
+    if family not in FAMILIES:
+        raise ValueError(f"{starter} starts any MPI: name it with --mpi")
     names = fitting(family, version, known)
     if not names:
         raise ValueError(f"no program is built for {family}; built: {', '.join(known)}; {HOW_TO_BUILD}")

@@ -49,7 +49,7 @@ def as_document(launch: dict[str, Any], program: list[str], launcher: str, files
         "launcher": launcher,
         "files": [str(path) for path in files],
         "command": command_line(launch, program),
-        "words": [launch["starter"], *launch["options"], *started(launch, program)],
+        "words": [*launch["starter"].split(), *launch["options"], *started(launch, program)],
         "environment": dict(entry.split("=", 1) for entry in launch["environment"]),
         "notes": list(launch["notes"]),
     }

@@ -19,7 +19,7 @@ from ranktree.allocation import HostFile, Hosts, other_hosts
 from ranktree.child import become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
-from ranktree.launcher import LaunchCommand, take_apart
+from ranktree.launcher import LaunchCommand, slurm_binds, take_apart
 from ranktree.placed_run import Placing, make_plan
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
 from ranktree.shim import Command, choose, handed_on, read_command, with_shim
@@ -275,9 +275,10 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
     require_pus_here(slots, plan)
     launched = take_apart(words)
     kept = kept_options(launched, slots)
+    native = launched.family != "slurm" or slurm_binds()
 
     def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
-        launch = _core.make_launch(placed, launcher_for(launched, slots), str(place), program)
+        launch = _core.make_launch(placed, launcher_for(launched, slots), str(place), program, native)
         write_files(place, launch["files"], force=True)
         return rewrite(launched, launch, kept, program), environment(os.environ, launch)
 

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 
 from ranktree import _core
-from ranktree.launcher import FAMILY_MARKS, STARTERS, read_words
+from ranktree.launcher import FAMILY_MARKS, STARTERS, named_family, read_words
 from ranktree.rewrite import without_placement
 
 SIMULATED = "SMPI"
@@ -45,8 +45,8 @@ class Launch:
         starters = [word for word in self.words if STARTERS.match(word.rpartition("/")[2])]
         if not starters:
             return self.usual()
-        slurm = starters[0].rpartition("/")[2].startswith("srun")
-        family = "slurm" if slurm else next((name for mark, name in MARKS.items() if mark in self.mpi), "openmpi")
+        by_mpi = next((name for mark, name in MARKS.items() if mark in self.mpi), "openmpi")
+        family = named_family(starters[0]) or by_mpi
         try:
             return shlex.join(without_placement(read_words(self.words, family, ()))[0])
         except ValueError:

@@ -16,6 +16,10 @@ PACKAGES = {
     "mpich": "-bind-to core -map-by socket",
     "intel": "-genv I_MPI_PIN_DOMAIN core -genv I_MPI_PIN_ORDER scatter",
     "slurm": "--cpu-bind=cores --distribution=block:cyclic",
+    "flux": "-o cpu-affinity=per-task",
+    "aprun": "-S 1 -cc cpu",
+    "pals": "--cpu-bind numa",
+    "jsrun": "-K 1 -b rs",
 }
 # At most so many ranks a node.
 A_NODE = {
@@ -24,6 +28,10 @@ A_NODE = {
     "mpich": "-ppn {count}",
     "intel": "-ppn {count}",
     "slurm": "--ntasks-per-node={count} --distribution=block",
+    "flux": "--tasks-per-node={count}",
+    "aprun": "-N {count}",
+    "pals": "--ppn {count}",
+    "jsrun": "-a {count} -r 1",
 }
 
 
