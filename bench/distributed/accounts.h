@@ -12,8 +12,10 @@ struct Account {
 // Accounting starts with the first call.
 void open_accounts();
 
-// The number of the calling rank; the program that uses this file defines it.
+// The number of the calling rank, and whether what is allocated at an address of code counts; the program that uses
+// this file defines both.
 std::size_t account_index();
+bool is_counted(const void* caller);
 
 // The account of the calling rank.
 Account& own_account();

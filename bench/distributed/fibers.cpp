@@ -133,6 +133,7 @@ void World::run_all() {
 }  // namespace
 
 std::size_t account_index() { return running; }
+bool is_counted(const void* /*caller*/) { return true; }
 
 int main(int count, char** arguments) {
   if (count != 6 && count != 7) return 2;

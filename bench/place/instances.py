@@ -2,14 +2,14 @@
 
 import ctypes
 import gzip
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
+from graphs import Edges, Matrix, Pattern, read, write
 
 REAL = Path(__file__).resolve().parents[2] / "tests" / "pattern" / "data" / "real"
 TREES = {
@@ -25,53 +25,6 @@ TREES = {
     262144: "16:2:64:128",
     1048576: "64:2:64:128",
 }
-
-
-@dataclass(frozen=True)
-class Edges:
-    """An undirected graph: equal pairs, in either direction, add up; pairs of equal ends do not count."""
-
-    ranks: int
-    left: np.ndarray
-    right: np.ndarray
-    weight: np.ndarray
-
-    def relabelled(self, seed: int) -> "Edges":
-        """The same graph with its ranks renumbered."""
-        order = np.random.default_rng(seed).permutation(self.ranks)
-        return Edges(self.ranks, order[self.left], order[self.right], self.weight)
-
-    def csr(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Row starts, columns and weights, both directions stored, columns ascending."""
-        different = self.left != self.right
-        left, right, weight = (each[different].astype(np.int64) for each in (self.left, self.right, self.weight))
-        keys = np.concatenate([left * self.ranks + right, right * self.ranks + left])
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if keys.size else keys
-        sums = np.add.reduceat(np.concatenate([weight, weight])[order], first) if keys.size else keys
-        starts = np.searchsorted(keys[first], np.arange(self.ranks + 1) * self.ranks)
-        return starts.astype(np.int64), (keys[first] % self.ranks).astype(np.int32), sums
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """All pairs: a full symmetric matrix of 32-bit whole numbers, nothing on the diagonal."""
-
-    weights: np.ndarray
-
-    @property
-    def ranks(self) -> int:
-        """How many talk."""
-        return len(self.weights)
-
-    def relabelled(self, seed: int) -> "Matrix":
-        """The same matrix with its ranks renumbered."""
-        order = np.argsort(np.random.default_rng(seed).permutation(self.ranks))
-        return Matrix(self.weights[np.ix_(order, order)])
-
-
-Pattern = Edges | Matrix
 
 
 @dataclass(frozen=True)
@@ -112,6 +65,61 @@ def grid(*dimensions: int) -> Edges:
 def halo(*dimensions: int) -> Edges:
     """All neighbours of a cell: 100 over faces, 10 over edges, 1 over corners."""
     return stencil(dimensions, {1: 100, 2: 10, 3: 1})
+
+
+def torus(dimensions: tuple[int, ...], weights: tuple[int, ...]) -> Edges:
+    """Neighbours along axis i exchange weights[i], also around the ends."""
+    index = np.arange(np.prod(dimensions)).reshape(dimensions)
+    parts = [(index.ravel(), np.roll(index, -1, i).ravel(), np.full(index.size, weights[i])) for i in range(index.ndim)]
+    return joined(index.size, parts)
+
+
+def along(dimensions: tuple[int, ...], weights: tuple[int, ...]) -> Edges:
+    """A grid: neighbours along axis i exchange weights[i]."""
+    index = np.arange(np.prod(dimensions)).reshape(dimensions)
+    parts = []
+    for axis, weight in enumerate(weights):
+        lines = np.moveaxis(index, axis, 0)
+        parts.append((lines[:-1].ravel(), lines[1:].ravel(), np.full(lines[1:].size, weight)))
+    return joined(index.size, parts)
+
+
+def random_weights(make: Callable[..., Edges], *given: object, seed: int) -> Edges:
+    """The same pairs, each with 1 to 100."""
+    edges = make(*given)
+    return Edges(edges.ranks, edges.left, edges.right, np.random.default_rng(seed).integers(1, 101, edges.left.size))
+
+
+def ocean(ranks: int, seed: int) -> Edges:
+    """Blocks of an ocean model: a grid of which land, the highest of smoothed noise, has no ranks."""
+    side = int(np.ceil(np.sqrt(ranks / 0.7)))
+    height = np.random.default_rng(seed).random((side, side))
+    for _ in range(side // 8):
+        height = sum(np.roll(height, step, axis) for step in (-1, 1) for axis in (0, 1)) / 4
+    number = np.full(side * side, -1)
+    number[np.sort(np.argsort(height.ravel(), kind="stable")[:ranks])] = np.arange(ranks)
+    edges = grid(side, side)
+    left, right = number[edges.left], number[edges.right]
+    wet = (left >= 0) & (right >= 0)
+    return Edges(ranks, left[wet], right[wet], edges.weight[wet])
+
+
+def adaptive(ranks: int, seed: int) -> Edges:
+    """Squares that are divided in four near a front, a random circle; those that share a side exchange its length."""
+    center, radius = np.random.default_rng(seed).random(2) / 4 + 0.4, 0.3
+    squares = [(0.0, 0.0, 1.0)]
+    while len(squares) + 3 <= ranks:
+        gap = [abs(np.hypot(x + w / 2 - center[0], y + w / 2 - center[1]) - radius) / w**2 for x, y, w in squares]
+        near = np.argsort(gap, kind="stable")[: max(1, min(len(squares) // 2, (ranks - len(squares)) // 3))]
+        parts = [squares[i] for i in near]
+        squares = [each for i, each in enumerate(squares) if i not in set(near.tolist())]
+        squares += [(x + i * w / 2, y + j * w / 2, w / 2) for x, y, w in parts for i in (0, 1) for j in (0, 1)]
+    low, width = np.array([each[:2] for each in squares]), np.array([each[2] for each in squares])
+    overlap = np.minimum(low[:, None] + width[:, None, None], low[None] + width[None, :, None])
+    overlap -= np.maximum(low[:, None], low[None])
+    left, right = np.nonzero(np.triu((overlap >= 0).all(axis=2) & (overlap > 0).any(axis=2), 1))
+    sides = np.rint(overlap[left, right].max(axis=1) * 2**20).astype(np.int64)
+    return Edges(len(squares), left, right, np.maximum(sides // sides.min(), 1))
 
 
 def geometric(ranks: int, degree: int, seed: int) -> Edges:
@@ -349,6 +357,24 @@ def other_cases() -> Iterator[tuple[str, Case]]:
     yield "mesh-triangles-32768", Case("mesh", TREES[32768], partial(cut, flat, 32768))
 
 
+def scientific_cases() -> Iterator[tuple[str, Case]]:
+    """Lattices in four dimensions, traffic that differs by dimension or link, land and refined squares, spare slots."""
+    lattice = partial(both, torus, (8, 8, 12, 12), (10, 10, 10, 10), seed=11)
+    for tree in ("16:3:12:16", "12:4:12:16"):
+        yield f"lattice4d-{tree.replace(':', 'x')}-9216", Case("lattice", tree, lattice)
+    yield "torus3d-9216", Case("lattice", "12:4:12:16", partial(both, torus, (24, 24, 16), (10, 10, 10), seed=12))
+    yield "along-4096", Case("lattice", TREES[4096], partial(both, along, (16, 16, 16), (100, 10, 1), seed=13))
+    for ranks, sides in ((4096, (64, 64)), (32768, (32, 32, 32))):
+        make = partial(random_weights, grid, *sides, seed=14)
+        yield f"random-weights-{ranks}", Case("random weights", TREES[ranks], partial(both, make, seed=15))
+        yield f"ocean-{ranks}", Case("ocean", TREES[ranks], partial(both, ocean, ranks, 16, seed=17))
+    yield "adaptive-4096", Case("adaptive", TREES[4096], partial(both, adaptive, 4096, 18, seed=19))
+    spare = partial(both, grid, 100, 100, 100, seed=20)
+    yield "grid3d-1000000", Case("spare places", TREES[1048576], spare)
+    yield "geometric-1000000", Case("spare places", TREES[1048576], partial(both, geometric, 1000000, 12, 21, seed=22))
+    yield "geometric-1048576", Case("geometric", TREES[1048576], partial(both, geometric, 1048576, 12, 23, seed=24))
+
+
 def dense_cases() -> Iterator[tuple[str, Case]]:
     """All pairs talk."""
     sides = {128: (4, 4, 8), 512: (8, 8, 8), 2048: (8, 16, 16), 8192: (16, 16, 32), 16384: (16, 32, 32)}
@@ -375,56 +401,12 @@ def real_cases() -> Iterator[tuple[str, Case]]:
             yield f"real-p2p-{name}", Case("real", tree, partial(recorded, own))
 
 
-CASES = dict([*sparse_cases(), *other_cases(), *dense_cases(), *real_cases()])
+CASES = dict([*sparse_cases(), *other_cases(), *scientific_cases(), *dense_cases(), *real_cases()])
 
 
 def ranks_of(name: str) -> int:
     """By the instance's name."""
     return int(name.removesuffix("-of-16384").rsplit("-", 1)[1])
-
-
-def write(path: Path, pattern: Pattern) -> None:
-    """Eight bytes that name the form, the number of ranks and of arcs, then rows' starts, columns and weights.
-
-    CG01: weights of 32 bits; CG02: of 64; CGD1: the matrix, row by row, of 32 bits, and no arcs counted.
-    """
-    partial_path = path.with_suffix(f".{os.getpid()}.part")
-    with partial_path.open("wb") as file:
-        if isinstance(pattern, Matrix):
-            file.write(b"CGD1\0\0\0\0" + np.array([pattern.ranks, 0], np.int64).tobytes())
-            for begin in range(0, pattern.ranks, 1024):
-                file.write(np.ascontiguousarray(pattern.weights[begin : begin + 1024], np.int32).tobytes())
-        else:
-            starts, columns, weights = pattern.csr()
-            small = weights.max(initial=0) < 2**31
-            file.write(b"CG01\0\0\0\0" if small else b"CG02\0\0\0\0")
-            weights = weights.astype(np.int32 if small else np.int64)
-            for array in (np.array([pattern.ranks, columns.size], np.int64), starts, columns, weights):
-                file.write(array.tobytes())
-    partial_path.replace(path)
-
-
-def read(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Starts, columns and weights of what write() wrote."""
-    data = np.memmap(path, np.uint8, "r")
-    form = bytes(data[:4])
-    ranks, arcs = (int(each) for each in data[8:24].view(np.int64))
-    if form == b"CGD1":
-        return rows_of(data[24:].view(np.int32).reshape(ranks, ranks))
-    width = 4 if form == b"CG01" else 8
-    ends = np.cumsum([24, 8 * (ranks + 1), 4 * arcs, width * arcs])
-    starts, columns, weights = (data[begin:end] for begin, end in pairwise(ends))
-    return starts.view(np.int64), columns.view(np.int32), np.frombuffer(weights.tobytes(), f"<i{width}")
-
-
-def rows_of(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Starts, columns and weights of what is not zero, row by row: the matrix may fill much of the memory."""
-    starts = np.concatenate([[0], np.cumsum([np.count_nonzero(row) for row in matrix])])
-    columns, weights = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
-    for row, (begin, end) in zip(matrix, pairwise(starts), strict=True):
-        columns[begin:end] = np.flatnonzero(row)
-        weights[begin:end] = row[columns[begin:end]]
-    return starts, columns, weights
 
 
 def made(folder: Path, name: str) -> Path:

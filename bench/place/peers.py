@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from instances import read
+from graphs import read
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 

@@ -23,7 +23,8 @@ import sys
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from instances import CASES, made, ranks_of, read, relabel
+from graphs import read
+from instances import CASES, made, ranks_of, relabel
 from peers import METHODS, installed
 
 HERE = Path(__file__).resolve().parent

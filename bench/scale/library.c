@@ -1,7 +1,8 @@
 // One operation of Ranktree's library on simulated ranks: library split | central | distributed X Y Z
 //
 // split: communicators of all levels. central, distributed: the order of the ranks for a 3D halo exchange on a grid of
-// X x Y x Z ranks. Rank 0 prints JSON: the levels, or the hops x weight before and after.
+// X x Y x Z ranks. Rank 0 prints JSON: the levels, or the hops x weight before and after; and the bytes that a rank
+// holds at most within the call (accounts.cpp).
 #include <mpi.h>
 #include <ranktree/mpi.h>
 #include <stdio.h>
@@ -10,11 +11,23 @@
 
 enum { kMostLevels = 32, kDimensions = 3 };
 
+double held_now(void);
+double held_most(void);
+
+// The largest of all ranks, at rank 0.
+static double most_of_all(double own) {
+  double all = 0;
+  MPI_Reduce(&own, &all, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  return all;
+}
+
 static void split(int rank) {
   MPI_Comm levels[kMostLevels];
   int count = 0;
+  const double before = held_now();
   ranktree_Comm_hsplit_all(MPI_COMM_WORLD, MPI_INFO_NULL, kMostLevels, &count, levels, NULL);
-  if (rank == 0) printf("{\"levels\": %d}\n", count);
+  const double held = most_of_all(held_most() - before);
+  if (rank == 0) printf("{\"levels\": %d, \"held\": %.0f}\n", count, held);
   for (int i = count; i-- > 0;) MPI_Comm_free(&levels[i]);
 }
 
@@ -48,7 +61,9 @@ static void reorder(int rank, const char* mode, const int sides[kDimensions]) {
   MPI_Info_set(info, "ranktree_reorder_mode", mode);
   MPI_Comm ordered = MPI_COMM_NULL;
   int fresh = -1;
+  const double before = held_now();
   ranktree_Comm_reorder(MPI_COMM_WORLD, 1, &rank, &degree, partners, weights, info, &fresh, &ordered);
+  const double held = most_of_all(held_most() - before);
   MPI_Info_free(&info);
   int moved = fresh != rank;
   int all = 0;
@@ -56,7 +71,7 @@ static void reorder(int rank, const char* mode, const int sides[kDimensions]) {
   if (rank == 0) {
     MPI_Info result = MPI_INFO_NULL;
     ranktree_Comm_get_info(ordered, &result);
-    printf("{\"moved\": %d", all);
+    printf("{\"moved\": %d, \"held\": %.0f", all, held);
     print_value(result, "ranktree_reorder_before", "before");
     print_value(result, "ranktree_reorder_after", "after");
     printf("}\n");

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,3 +90,15 @@ def test_two_worlds_in_a_process_know_nothing_of_each_other(
     served_counts = [sum("bcast" in line or "broadcast" in line for line in each) for each in alone]
     assert served is None or min(served_counts) > 0
     assert lines(*worlds) == sorted(alone[0] + alone[1])
+
+
+def test_orders_of_256_ranks_cost_what_the_engine_finds(simgrid: None, build_folder: Path) -> None:
+    """The benchmark's table: no message between all pairs of ranks, and the engine's own result in either mode."""
+    script = Path(__file__).resolve().parents[2] / "bench/scale/library.py"
+    words = [sys.executable, script, "--build", build_folder, "--ranks", 256]
+    result = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=300, check=True)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in result.stdout.splitlines()[2:]]
+    assert [row[0] for row in rows] == ["split", "central", "distributed"]
+    for row in rows[1:]:
+        assert int(row[3].replace(",", "")) < 256 * 255
+        assert row[6] == "1.000"
