@@ -20,6 +20,7 @@ from ranktree.report.verdict import modelled, percent
 from ranktree.usable_machine import Notify
 
 FORMAT, VERSION = "ranktree-map", 1
+LARGEST_GAP = 1.0  # of a plan above its bound, as a share of the bound; larger ones mean nothing
 
 
 def seconds_text(seconds: float) -> str:
@@ -85,8 +86,9 @@ def bound_line(plan: _core.Plan) -> str:
     """How far the plan may be from the best."""
     if plan.gap == 0:
         return "No placement costs less."
-    if plan.gap is None:
-        return "How much less another placement could cost is not known: the bound is 0."
+    if plan.gap is None or plan.gap > LARGEST_GAP:
+        bound = "0" if plan.gap is None else "less than half of the plan's cost"
+        return f"How much less another placement could cost is not known: the bound is {bound}."
     most = percent(plan.gap).replace("< ", "less than ")
     words = most if most.startswith("less") else f"at most {most}"
     return f"No placement costs less than {plan.bound:,.6g}: the plan costs {words} more than the best one."

@@ -320,9 +320,11 @@ def test_what_is_above_zero_is_not_shown_as_zero() -> None:
         "0.1 %",
         "50 %",
     ]
-    near, far = (bound_line(SimpleNamespace(gap=gap, bound=5.0)) for gap in (1e-9, 0.05))
+    near, far, unknown, none = (bound_line(SimpleNamespace(gap=gap, bound=5.0)) for gap in (1e-9, 0.05, 1.01, None))
     assert near == "No placement costs less than 5: the plan costs less than 0.1 % more than the best one."
     assert far == "No placement costs less than 5: the plan costs at most 5.0 % more than the best one."
+    assert unknown.endswith("not known: the bound is less than half of the plan's cost.")
+    assert none.endswith("not known: the bound is 0.")
 
 
 def test_hosts_that_do_not_fit_are_named(tmp_path: Path) -> None:
