@@ -72,11 +72,12 @@ class Ranks {
     double share = 0.02;        // of the time, for trials
     double grace = 1e-3;        // seconds
     double agreement = 0;       // seconds of each
+    TuningEntry::Clock clock = TuningEntry::Clock::kNoisy;
   };
   Ranks(int ranks, std::vector<Candidate> candidates, const Use& use)
       : use_(use),
         candidates_(std::move(candidates)),
-        entries_(static_cast<std::size_t>(ranks), TuningEntry(use.bytes, true, false)) {
+        entries_(static_cast<std::size_t>(ranks), TuningEntry(use.bytes, true, false, use.clock)) {
     follow(entries_[0].start({}));
     for (std::size_t rank = 1; rank < entries_.size(); ++rank) entries_[rank].start({});
   }
@@ -197,6 +198,19 @@ TEST(TuningEntry, TheNativeCallStaysWhereNothingIsThreePercentFaster) {
     EXPECT_TRUE(ranks.entry().winner_is_native()) << other;
     EXPECT_LE(ranks.worst, 0) << other;
   }
+}
+
+// Two calls are observed; then each challenger has one pair of calls, the second beside the first.
+TEST(TuningEntry, OnePairDecidesWhereTheClockIsExact) {
+  const Ranks::Use exact{.between = 1, .clock = TuningEntry::Clock::kExact};
+  Ranks faster(3, kBoth, exact);
+  faster.make_calls(6, seconds_of(10 * kMicro, 9 * kMicro, 8 * kMicro));
+  EXPECT_EQ(faster.decisions, 1);
+  EXPECT_TRUE(faster.entry().winner() == kTwo);
+  Ranks alike(3, kBoth, exact);
+  alike.make_calls(6, seconds_of(10 * kMicro, 9.8 * kMicro, 20 * kMicro));
+  EXPECT_EQ(alike.decisions, 1);
+  EXPECT_TRUE(alike.entry().winner_is_native());
 }
 
 TEST(TuningEntry, TheSlowestRankCounts) {

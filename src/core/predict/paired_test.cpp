@@ -57,10 +57,10 @@ PairedTest::Verdict PairedTest::verdict() const {
   const Count& judged = by_elapsed ? elapsed_ : in_calls_;
   if (pairs_ >= kAllMuchSlower && judged.much_slower == pairs_) return Verdict::kNotFaster;
   if (judged.evidence_for() >= odds_) {
-    const bool delays_others = evidence(elapsed_.slower, pairs_ - elapsed_.slower) >= kOddsAgainst;
+    const bool delays_others = evidence(elapsed_.slower, pairs_ - elapsed_.slower) >= odds_against_;
     return delays_others ? Verdict::kNotFaster : Verdict::kFaster;
   }
-  const bool is_futile = judged.evidence_against() >= kOddsAgainst;
+  const bool is_futile = judged.evidence_against() >= odds_against_;
   return is_futile || pairs_ >= kMostPairs ? Verdict::kNotFaster : Verdict::kUndecided;
 }
 

@@ -26,14 +26,15 @@ class PairedTest {
  public:
   enum class Verdict : std::uint8_t { kUndecided, kFaster, kNotFaster };
 
-  explicit PairedTest(double odds) : odds_(odds) {}
+  // `odds_against`: at which a challenger is dropped. Where both are 1, one pair decides.
+  explicit PairedTest(double odds, double odds_against = kOddsAgainst) : odds_(odds), odds_against_(odds_against) {}
 
   void add(const BlockTimes& current, const BlockTimes& challenger);
   [[nodiscard]] Verdict verdict() const;
   [[nodiscard]] std::size_t pairs() const { return pairs_; }
 
   static constexpr double kMargin = 1.03;
-  static constexpr double kOddsAgainst = 20;  // at which a challenger is dropped
+  static constexpr double kOddsAgainst = 20;
   static constexpr std::size_t kGroup = 8;
   static constexpr std::size_t kMostPairs = 4000;  // then it is dropped without evidence
 
@@ -54,6 +55,7 @@ class PairedTest {
     [[nodiscard]] double evidence_against() const;
   };
   double odds_;
+  double odds_against_;
   std::size_t pairs_ = 0;
   Count elapsed_;
   Count in_calls_;

@@ -14,6 +14,7 @@
 #include "mpi/check.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/select/log.h"
+#include "mpi/simulated.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -31,6 +32,23 @@ void add(std::atomic<double>& sum, double seconds) {
   double before = sum.load(std::memory_order_relaxed);
   while (!sum.compare_exchange_weak(before, before + seconds, std::memory_order_relaxed)) {
   }
+}
+
+// SMPI's nonblocking allreduce sends a message from each rank to each other one.
+void share_greatest(MPI_Comm comm, std::span<double> values, InFlightList& in_flight) {
+  const int count = static_cast<int>(values.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  if constexpr (kRanksShareProcess) {
+    int rank = 0;
+    check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    const void* const own = rank == 0 ? MPI_IN_PLACE : values.data();
+    check(PMPI_Ireduce(own, values.data(), count, MPI_DOUBLE, MPI_MAX, 0, comm, &request), "MPI_Ireduce");
+    finish(request, in_flight);
+    check(PMPI_Ibcast(values.data(), count, MPI_DOUBLE, 0, comm, &request), "MPI_Ibcast");
+  } else {
+    check(PMPI_Iallreduce(MPI_IN_PLACE, values.data(), count, MPI_DOUBLE, MPI_MAX, comm, &request), "MPI_Iallreduce");
+  }
+  finish(request, in_flight);
 }
 
 }  // namespace
@@ -65,11 +83,7 @@ Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_fligh
   for (std::size_t i = 0; i < Account::kSetUps; ++i) values.at(2 + i) = account.last(static_cast<Account::SetUp>(i));
   std::copy(samples.begin(), samples.end(), values.begin() + kHeader);
   const double start = PMPI_Wtime();
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(PMPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(kHeader + samples.size()), MPI_DOUBLE, MPI_MAX,
-                        comm, &request),
-        "MPI_Iallreduce");
-  finish(request, in_flight);
+  share_greatest(comm, std::span(values).first(kHeader + samples.size()), in_flight);
   const bool charges = std::exchange(last_, PMPI_Wtime() - start) > 0;
   account.keep_agreement(last_);
   std::copy_n(values.begin() + kHeader, samples.size(), samples.begin());

@@ -39,6 +39,7 @@
 #include "mpi/collect/shared/shared_variant.h"
 #include "mpi/collect/thread_state.h"
 #include "mpi/collect/variant.h"
+#include "mpi/simulated.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -54,6 +55,7 @@ constexpr std::size_t kCandidates = 3;
 constexpr std::size_t kCandidatesAcross = 4;  // between nodes
 // More are proposed, since not every variant can carry out every operation.
 constexpr int kProposed = 24;
+constexpr TuningEntry::Clock kClock = kRanksShareProcess ? TuningEntry::Clock::kExact : TuningEntry::Clock::kNoisy;
 
 bool commutes(const Operation& operation) {
   return !reduces(operation.collective) || operation_kind(operation.op) != kOrdered;
@@ -193,7 +195,7 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
   }
   const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
   if (wish.automatic)
-    return unknown ? CallTable::kForEver : TuningEntry::observed_calls(size == 0 ? 0 : least_bytes(size));
+    return unknown ? CallTable::kForEver : TuningEntry::observed_calls(size == 0 ? 0 : least_bytes(size), kClock);
   return wish.choice.variant == Variant::kNative ? CallTable::kForEver : 0;
 }
 
@@ -403,7 +405,7 @@ bool Selector::begin_tuning(const Kind& kind) {
   std::array<double, 1> failed{};
   const Failure failure = attempt([&] {
     made = std::make_unique<Tried>(
-        Tried{.kind = kind, .entry = TuningEntry(kind.bytes, context_.node_count() == 1, may_run_ahead(kind))});
+        Tried{.kind = kind, .entry = TuningEntry(kind.bytes, context_.node_count() == 1, may_run_ahead(kind), kClock)});
     reserve_one();
   });
   failed[0] = failure.error_class == MPI_SUCCESS ? 0 : 1;

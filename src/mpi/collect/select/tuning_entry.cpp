@@ -18,9 +18,12 @@ namespace {
 using core::predict::PairedTest;
 using Verdict = PairedTest::Verdict;
 
-constexpr std::size_t kNumbers = 4;       // of a block
-constexpr std::uint32_t kInStream = 64;   // calls of a block where ranks may run ahead
-constexpr std::uint32_t kIsolated = 16;   // where other work comes between
+constexpr std::size_t kNumbers = 4;      // of a block
+constexpr std::uint32_t kInStream = 64;  // calls of a block where ranks may run ahead
+constexpr std::uint32_t kIsolated = 16;  // where other work comes between
+constexpr std::uint32_t kExactInStream = 8;
+constexpr std::uint32_t kExactIsolated = 1;
+constexpr std::uint32_t kExactObserved = 2;
 constexpr double kBlockSeconds = 2e-3;    // a block of long calls has fewer
 constexpr std::uint32_t kFirstCalls = 4;  // of a challenger whose time is not known
 constexpr std::uint32_t kFirstBatch = 4;  // pairs
@@ -67,8 +70,8 @@ std::uint64_t mixed(std::uint64_t number) {
 
 }  // namespace
 
-TuningEntry::TuningEntry(std::int64_t bytes, bool one_node, bool may_run_ahead)
-    : observed_(observed_calls(bytes)), one_node_(one_node), may_run_ahead_(may_run_ahead) {
+TuningEntry::TuningEntry(std::int64_t bytes, bool one_node, bool may_run_ahead, Clock clock)
+    : clock_(clock), observed_(observed_calls(bytes, clock)), one_node_(one_node), may_run_ahead_(may_run_ahead) {
   samples_.reserve(kNumbers * 2 * kMostBatch);
 }
 
@@ -79,9 +82,10 @@ std::uint32_t TuningEntry::Funds::calls_until_agreement() const {
 }
 
 // Long calls cost more than an agreement.
-std::uint32_t TuningEntry::observed_calls(std::int64_t bytes) {
+std::uint32_t TuningEntry::observed_calls(std::int64_t bytes, Clock clock) {
   constexpr std::int64_t kMiddle = 16384;
   constexpr std::int64_t kLong = 262144;
+  if (clock == Clock::kExact) return kExactObserved;
   if (bytes >= kLong) return 2;
   return bytes >= kMiddle ? 8 : 32;
 }
@@ -159,8 +163,9 @@ void TuningEntry::keep_observed() {
   elapsed_ = seen.times.elapsed / judged;
   rate_ = by_elapsed_ ? elapsed_ : seen.times.in_calls / judged;
   const bool stream = by_elapsed_ && 2 * samples_[3] < calls_;
-  const double calls =
-      std::min(kBlockSeconds / std::max(elapsed_, 1e-9), static_cast<double>(stream ? kInStream : kIsolated));
+  const bool exact = clock_ == Clock::kExact;
+  const std::uint32_t most = stream ? (exact ? kExactInStream : kInStream) : (exact ? kExactIsolated : kIsolated);
+  const double calls = std::min(kBlockSeconds / std::max(elapsed_, 1e-9), static_cast<double>(most));
   block_calls_ = std::max(1U, static_cast<std::uint32_t>(calls));
   contestants_[winner_].measured = rate_;
 }
@@ -247,7 +252,7 @@ void TuningEntry::begin_test() {
   if (to_test_.empty()) return;
   const double odds = to_test_.front() == 0 ? kOddsForNative : std::ldexp(kOdds, rounds_);
   ++tests_;
-  test_ = PairedTest(odds);
+  test_ = clock_ == Clock::kExact ? PairedTest(1, 1) : PairedTest(odds);
   measured_ = false;
   next_batch_ = kFirstBatch;
   lost_ = 0;

@@ -53,12 +53,15 @@ class TuningEntry {
     kDecide     // for settled() calls the variant in use serves
   };
 
+  // Times of a simulation are exact: blocks are short, and one pair of them decides.
+  enum class Clock : std::uint8_t { kNoisy, kExact };
+
   // Calls of a kind that stay native before anything is looked at, and of the first block.
-  static std::uint32_t observed_calls(std::int64_t bytes);
+  static std::uint32_t observed_calls(std::int64_t bytes, Clock clock);
 
   // `may_run_ahead`: of call_kind.h. Where a rank does, each agreement would end its lead: the calls stay native for
   // good.
-  TuningEntry(std::int64_t bytes, bool one_node, bool may_run_ahead);
+  TuningEntry(std::int64_t bytes, bool one_node, bool may_run_ahead, Clock clock = Clock::kNoisy);
 
   // The next call's.
   Turn next();
@@ -129,7 +132,8 @@ class TuningEntry {
   void begin_batch(std::uint32_t pairs, double loss);
 
   std::vector<Contestant> contestants_ = std::vector<Contestant>(1);  // the first is the native call
-  std::uint32_t observed_;                                            // calls
+  Clock clock_;
+  std::uint32_t observed_;  // calls
   bool one_node_;
   bool may_run_ahead_;
   bool runs_ahead_ = false;
