@@ -53,14 +53,10 @@ def test_exchanges_that_alternate_are_phases(mpi, ranks, ranktree, tmp_path) -> 
     assert _core.load_pattern(str(tmp_path / "pairs.csv"))[0].phases is None
 
 
-def test_a_simulated_run_has_them_too(build_folder, ranktree, tmp_path) -> None:
+def test_a_simulated_run_has_them_too(simulated_program, ranktree, tmp_path) -> None:
     """By the same library."""
-    source = Path(__file__).parent / "programs/phases.c"
-    program, path = tmp_path / "phases", tmp_path / "phases.npz"
-    if not (build_folder / "lib/libranktree_preload_smpi.so").exists():
-        pytest.skip("the build is without SimGrid")
-    compiled = ranktree("simulate", "--compile", "--", "cc", "-O1", source, "-o", program)
-    assert compiled.returncode == 0, compiled.stderr
+    program = simulated_program(Path(__file__).parent / "programs/phases.c")
+    path = tmp_path / "phases.npz"
     result = ranktree("trace", "--simulate", "--np", 5, "-o", path, "--", program)
     assert result.returncode == 0, result.stderr
     assert phases_of(path) == expected(5)
