@@ -48,8 +48,14 @@ struct Transposed {
 // What each stored pair exchanges in each phase: the recorded ones, then what they lack.
 class Slices {
  public:
-  explicit Slices(const pattern::Pattern& pattern) : offsets_(pattern.indices.size() + 1, 0) {
+  explicit Slices(const pattern::Pattern& pattern) {
     pattern::Traffic rest = pattern::total(pattern);
+    if (pattern.phases.empty()) {
+      slices_.reserve(pattern.indices.size());
+      for (std::size_t i = 0; i < pattern.indices.size(); ++i) slices_.push_back({0, rest.messages[i], rest.bytes[i]});
+      return;
+    }
+    offsets_.assign(pattern.indices.size() + 1, 0);
     for (const pattern::Phase& phase : pattern.phases) {
       for (std::size_t i = 0; i < phase.pairs.size(); ++i) {
         ++offsets_[at(phase.pairs[i]) + 1];
@@ -76,6 +82,7 @@ class Slices {
 
   [[nodiscard]] std::size_t size() const { return slices_.size(); }
   [[nodiscard]] std::span<const Slice> of(std::size_t pair) const {
+    if (offsets_.empty()) return {slices_.data() + pair, 1};
     return {slices_.data() + offsets_[pair], slices_.data() + offsets_[pair + 1]};
   }
 
@@ -86,7 +93,7 @@ class Slices {
     rest = part >= rest * (1 - kRounding) ? 0 : rest - part;
   }
 
-  std::vector<std::int64_t> offsets_;
+  std::vector<std::int64_t> offsets_;  // empty without phases: one slice a pair
   std::vector<Slice> slices_;
 };
 
