@@ -80,7 +80,9 @@ def main() -> None:
         start, command = START.format(package=package), COMMAND.format(package=package)
         convert = [sys.executable, "-I", "-c", command, "convert", "app.csv", "-o", "app.npz"]
         subprocess.run(convert, cwd=folder, check=True, capture_output=True, timeout=SECONDS)
-        ran = profiled(folder, command, ["map", "app.npz", "--machine", "cluster.json", "-o", "plan.json"])
+        ran = profiled(
+            folder, command, ["map", "app.npz", "--metric", "size", "--machine", "cluster.json", "-o", "plan.json"]
+        )
         ran |= profiled(folder, command, ["emit", "plan.json", "--launcher", "openmpi4"])
         ran -= profiled(folder, start, [])
     rest = sorted({file for file, _ in ran})

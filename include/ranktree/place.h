@@ -51,7 +51,7 @@ typedef enum ranktree_preset {
 
 /** What a plan minimises (docs/explanation/objectives.md). */
 typedef enum ranktree_objective {
-  RANKTREE_OBJECTIVE_DEFAULT = 0,    /**< as `ranktree map` without --objective: options.metric decides */
+  RANKTREE_OBJECTIVE_DEFAULT = 0,    /**< options.metric decides, as `ranktree map --metric` */
   RANKTREE_OBJECTIVE_BYTES = 1,      /**< "bytes": hop-bytes */
   RANKTREE_OBJECTIVE_MESSAGES = 2,   /**< "messages": hop-messages */
   RANKTREE_OBJECTIVE_BOTTLENECK = 3, /**< "bottleneck": seconds of the most loaded link */

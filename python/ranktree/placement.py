@@ -85,6 +85,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         What counts: bytes, messages, or average bytes a message.
     objective : {"bytes", "messages", "bottleneck", "time"}, optional
         In place of `metric`, for patterns of files and of `ranktree.Pattern`: docs/explanation/objectives.md.
+        `ranktree map` has "time" by default.
     parameters : str or os.PathLike, optional
         For an objective, what links cost: a file of `ranktree calibrate`, or "ethernet-1g", "ethernet-10g" or
         "infiniband-100g".

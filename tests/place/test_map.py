@@ -47,7 +47,9 @@ def test_real_patterns_on_plafrim(case: str, ranktree: Callable, tmp_path: Path)
     ranks, rows = traffic(case)
     text = gzip.decompress((REAL / f"{case}.all.txt.gz").read_bytes()).decode()
     (tmp_path / "p.csv").write_text(text, encoding="utf-8")
-    result = ranktree("map", tmp_path / "p.csv", "--machine", PLAFRIM, "-o", tmp_path / "plan.json", "--json")
+    result = ranktree(
+        "map", "--metric", "size", tmp_path / "p.csv", "--machine", PLAFRIM, "-o", tmp_path / "plan.json", "--json"
+    )
     assert result.returncode == 0, result.stderr
     plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
     slots = plan["slots"]
@@ -81,11 +83,11 @@ def write_pairs(path: Path, pairs: list[tuple[int, int, int, int]], ranks: int) 
 def test_the_verdict_is_a_sentence(ranktree: Callable, tmp_path: Path) -> None:
     """The output states a gain in words, and also its absence."""
     crossed = write_pairs(tmp_path / "crossed.csv", [(0, 2, 1, 100), (1, 3, 1, 50)], 4)
-    result = ranktree("map", crossed, "--machine", "node:2 core:2")
+    result = ranktree("map", "--metric", "size", crossed, "--machine", "node:2 core:2")
     assert "By the plan nothing crosses between nodes: it costs 50 % less than the current rank order." in result.stdout
     assert "50 % less" in next(line for line in result.stdout.splitlines() if "against identity" in line)
     straight = write_pairs(tmp_path / "straight.csv", [(0, 1, 1, 100)], 4)
-    result = ranktree("map", straight, "--machine", "node:2 core:2")
+    result = ranktree("map", "--metric", "size", straight, "--machine", "node:2 core:2")
     assert result.returncode == 0
     assert "Nothing to gain: no placement found costs less than the current rank order" in result.stdout
 
@@ -103,10 +105,15 @@ def test_refusals(ranktree: Callable, tmp_path: Path) -> None:
         (2, (pattern, "--machine", "node:4 core:2", "--algorithm", "magic"), "--algorithm"),
         (2, (), "missing argument"),
     ):
-        result = ranktree("map", *arguments, "-o", plan)
+        result = ranktree("map", "--metric", "size", *arguments, "-o", plan)
         assert (result.returncode, expected in result.stderr) == (code, True), result.stderr
         assert not plan.exists()
-    assert ranktree("map", pattern, "--machine", "node:2 core:2", "--oversubscribe", "-o", plan).returncode == 0
+    assert (
+        ranktree(
+            "map", "--metric", "size", pattern, "--machine", "node:2 core:2", "--oversubscribe", "-o", plan
+        ).returncode
+        == 0
+    )
     assert len(json.loads(plan.read_text(encoding="utf-8"))["slots"]) == 5
 
 
@@ -115,7 +122,12 @@ def test_same_seed_same_plan(ranktree: Callable, tmp_path: Path) -> None:
     pairs = [(i, (7 * i + 3) % 60, 1, 10 + i) for i in range(60)]
     pattern = write_pairs(tmp_path / "p.csv", pairs, 60)
     for name in ("a.json", "b.json"):
-        assert ranktree("map", pattern, "--machine", PLAFRIM, "--seed", 3, "-o", tmp_path / name).returncode == 0
+        assert (
+            ranktree(
+                "map", "--metric", "size", pattern, "--machine", PLAFRIM, "--seed", 3, "-o", tmp_path / name
+            ).returncode
+            == 0
+        )
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
@@ -130,7 +142,9 @@ def test_forbidden_cores_are_not_used(ranktree: Callable, tmp_path: Path) -> Non
     }
     (tmp_path / "m.json").write_text(json.dumps(machine), encoding="utf-8")
     pattern = write_pairs(tmp_path / "p.csv", [(0, 2, 1, 5), (1, 3, 1, 7)], 4)
-    result = ranktree("map", pattern, "--machine", tmp_path / "m.json", "-o", tmp_path / "plan.json")
+    result = ranktree(
+        "map", "--metric", "size", pattern, "--machine", tmp_path / "m.json", "-o", tmp_path / "plan.json"
+    )
     assert result.returncode == 0, result.stderr
     slots = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["slots"]
     assert {slot["pus"][0] for slot in slots} == {0, 2}

@@ -22,7 +22,7 @@ ONE_NUMBER = {
 
 def plan_of(ranktree: Callable, path: Path, *options: str) -> dict:
     """What --json prints."""
-    result = ranktree("map", path, *MACHINE, *options, "--json")
+    result = ranktree("map", "--metric", "size", path, *MACHINE, *options, "--json")
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -52,7 +52,7 @@ def test_a_column_that_is_missing_is_not_zero(ranktree: Callable, tmp_path: Path
     """A placement by what is not there would be "no gain"."""
     path = tmp_path / "p.csv"
     path.write_text("# ranks=4\nsrc,dst,messages\n0,2,9\n1,3,5\n", encoding="ascii")
-    text = refusal_of(ranktree, "map", path, *MACHINE)
+    text = refusal_of(ranktree, "map", "--metric", "size", path, *MACHINE)
     assert text.endswith(
         f"{path}: expected bytes, which metric 'size' counts, found numbers of messages only: place by metric 'msg'"
     )
@@ -126,7 +126,7 @@ def test_numpy_files_that_are_none_are_refused(ranktree: Callable, tmp_path: Pat
     else:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
             file.writestr("a.npy", BROKEN[name])
-    for arguments in (("map", path, *MACHINE), ("convert", path, "-o", tmp_path / "o.csv")):
+    for arguments in (("map", "--metric", "size", path, *MACHINE), ("convert", path, "-o", tmp_path / "o.csv")):
         text = refusal_of(ranktree, *arguments)
         assert text.startswith(f"ranktree: {path}: "), text
         assert WRONG[name] in text
@@ -160,7 +160,7 @@ def test_zip_files_that_are_broken_are_refused(ranktree: Callable, tmp_path: Pat
     for words, data in cases.items():
         path = tmp_path / "p.npz"
         path.write_bytes(data)
-        text = refusal_of(ranktree, "map", path, *MACHINE)
+        text = refusal_of(ranktree, "map", "--metric", "size", path, *MACHINE)
         assert text.startswith(f"ranktree: {path}: "), text
         assert words in text
 
@@ -174,11 +174,11 @@ def test_numbers_no_pattern_has_are_refused_with_the_files_name(ranktree: Callab
         (1e308, ": expected numbers that can be added up"),
     ):
         np.save(path, np.where(MATRIX == 9, value, MATRIX.astype(float)) * np.ones((4, 4)) + (MATRIX == 5) * 1e308)
-        assert f"ranktree: {path}{words}" in refusal_of(ranktree, "map", path, *MACHINE)
+        assert f"ranktree: {path}{words}" in refusal_of(ranktree, "map", "--metric", "size", path, *MACHINE)
     np.save(path, np.where(MATRIX == 9, -1, MATRIX))
     assert f"ranktree: {path}: entry 0, bytes" in refusal_of(ranktree, "convert", path, "-o", tmp_path / "o.csv")
     for what in ("none.npy", "none.npz", "none.csv"):
-        assert what in refusal_of(ranktree, "map", tmp_path / what, *MACHINE)
+        assert what in refusal_of(ranktree, "map", "--metric", "size", tmp_path / what, *MACHINE)
     (tmp_path / "folder.npy").mkdir()
     assert "folder.npy: expected a regular file, found a folder" in refusal_of(
         ranktree, "map", tmp_path / "folder.npy", *MACHINE
@@ -190,7 +190,7 @@ def test_what_cannot_be_written_is_refused_before_the_search(ranktree: Callable,
     path = tmp_path / "p.mat"
     path.write_text(ONE_NUMBER["p.mat"], encoding="ascii")
     for output, words in ((tmp_path / "none" / "p.json", "no such folder"), (tmp_path, "a folder, not a file")):
-        result = ranktree("map", path, *MACHINE, "-o", output)
+        result = ranktree("map", "--metric", "size", path, *MACHINE, "-o", output)
         assert (result.returncode, result.stdout) == (1, "")
         assert words in result.stderr
 
@@ -205,7 +205,7 @@ def test_numbers_beyond_what_the_core_counts_are_usage_errors(ranktree: Callable
         ("--threads-per-rank", 2**31),
         ("--threads", 10**20),
     ):
-        result = ranktree("map", path, *MACHINE, option, value)
+        result = ranktree("map", "--metric", "size", path, *MACHINE, option, value)
         assert result.returncode == 2, result.stderr
         assert option in result.stderr
 
@@ -216,5 +216,5 @@ def test_a_machine_without_slots_is_refused(ranktree: Callable, tmp_path: Path) 
     path.write_text(ONE_NUMBER["p.mat"], encoding="ascii")
     for options in (("--forbid", "0-1"), ("--threads-per-rank", 3)):
         for shared in ((), ("--oversubscribe",)):
-            text = refusal_of(ranktree, "map", path, *MACHINE, *options, *shared)
+            text = refusal_of(ranktree, "map", "--metric", "size", path, *MACHINE, *options, *shared)
             assert "machine: expected an allowed slot, found none" in text

@@ -53,7 +53,7 @@ def test_every_preset_reports_its_gap_to_the_bound(ranktree: Callable, small: Pa
     assert bound > 0
     for preset in ("fast", "default", "strong"):
         options = ("--machine", SMALL, "--preset", preset, "--threads", 2, "-o", tmp_path / "plan.json")
-        result = ranktree("map", small, *options, "--json")
+        result = ranktree("map", "--metric", "size", small, *options, "--json")
         assert result.returncode == 0, result.stderr
         said = json.loads(result.stdout)
         cost = next(row["total"] for row in said["costs"] if row["placement"] == "plan")
@@ -61,7 +61,7 @@ def test_every_preset_reports_its_gap_to_the_bound(ranktree: Callable, small: Pa
         assert said["gap"] == pytest.approx(cost / bound - 1)
         assert said["stopped"] is None
         assert json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["bound"] == bound
-    text = ranktree("map", small, "--machine", SMALL).stdout
+    text = ranktree("map", "--metric", "size", small, "--machine", SMALL).stdout
     assert "No placement costs less than" in text
 
 
@@ -69,7 +69,7 @@ def test_the_best_is_known_to_be_the_best(ranktree: Callable, tmp_path: Path) ->
     """Pairs that fit: nothing costs less."""
     path = tmp_path / "pairs.csv"
     path.write_text("# ranks=4\nsrc,dst,messages,bytes\n0,2,1,5\n1,3,1,7\n", encoding="ascii")
-    result = ranktree("map", path, "--machine", "node:2 core:2")
+    result = ranktree("map", "--metric", "size", path, "--machine", "node:2 core:2")
     assert "No placement costs less.\n" in result.stdout
 
 
@@ -78,7 +78,7 @@ def test_threads_do_not_change_the_plan(ranktree: Callable, tmp_path: Path) -> N
     pattern = write_pairs(tmp_path / "p.csv", 200, 5)
     for threads in (1, 2, 3):
         options = ("--machine", "node:16 core:16", "--threads", threads, "-o", tmp_path / f"{threads}.json")
-        assert ranktree("map", pattern, *options).returncode == 0
+        assert ranktree("map", "--metric", "size", pattern, *options).returncode == 0
     assert (
         (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes() == (tmp_path / "3.json").read_bytes()
     )
@@ -99,7 +99,7 @@ def test_wrong_options(ranktree: Callable, small: Path, tmp_path: Path) -> None:
         (1, ("--forbid", "3-1"), "found '3-1'"),
         (1, ("--forbid", "0"), "16 slots"),
     ):
-        result = ranktree("map", small, "--machine", SMALL, *arguments, "-o", plan)
+        result = ranktree("map", "--metric", "size", small, "--machine", SMALL, *arguments, "-o", plan)
         assert (result.returncode, expected in result.stderr) == (code, True), result.stderr
         assert not plan.exists()
 
@@ -108,9 +108,9 @@ def test_forbidden_pus_are_not_used(ranktree: Callable, tmp_path: Path) -> None:
     """On every host, and on one."""
     pattern = write_pairs(tmp_path / "p.csv", 9, 3)
     options = ("--forbid", "0", "--forbid", "n1:2-3", "--forbid", "n2:1,3", "-o", tmp_path / "plan.json")
-    result = ranktree("map", pattern, "--machine", "node:4 core:4", *options)
+    result = ranktree("map", "--metric", "size", pattern, "--machine", "node:4 core:4", *options)
     assert result.returncode == 1, "eight places are left"
-    result = ranktree("map", pattern, "--machine", "node:4 core:5", *options)
+    result = ranktree("map", "--metric", "size", pattern, "--machine", "node:4 core:5", *options)
     assert result.returncode == 0, result.stderr
     slots = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["slots"]
     used = {(slot["host"], slot["pus"][0]) for slot in slots}
@@ -148,7 +148,12 @@ def test_a_time_limit_keeps_the_best_so_far(ranktree: Callable, tmp_path: Path, 
         require_valid_and_no_worse(plan, pattern, (16,))
         stopped = "Stopped by the time limit: the plan is the best found so far." in result.stdout
         assert stopped or limit != "1e-6"
-    assert ranktree("map", pattern, *options, "--time-limit", 600, "--json").stdout.count('"stopped": null') == 1
+    assert (
+        ranktree("map", "--metric", "size", pattern, *options, "--time-limit", 600, "--json").stdout.count(
+            '"stopped": null'
+        )
+        == 1
+    )
 
 
 @pytest.mark.parametrize("algorithm", ["greedy", "treematch", "round-robin"])
@@ -156,10 +161,10 @@ def test_a_limit_that_stopped_nothing_is_not_reported(ranktree: Callable, tmp_pa
     """The time is over before they finish, but they stop at nothing."""
     pattern = write_pairs(tmp_path / "p.csv", 300, 5)
     options = ("--machine", "node:20 core:16", "--algorithm", algorithm, "--time-limit", "1e-6")
-    result = ranktree("map", pattern, *options)
+    result = ranktree("map", "--metric", "size", pattern, *options)
     assert result.returncode == 0, result.stderr
     assert "Stopped" not in result.stdout
-    assert '"stopped": null' in ranktree("map", pattern, *options, "--json").stdout
+    assert '"stopped": null' in ranktree("map", "--metric", "size", pattern, *options, "--json").stdout
 
 
 END_OF_TERMINAL = "\0"
@@ -241,13 +246,13 @@ def test_a_grid_that_costs_less_is_named(ranktree: Callable, tmp_path: Path) -> 
     Of 16 x 1: 3 planes of 1,600 bytes at 4 hops, 12 at 2.
     """
     file = write_grid(tmp_path / "grid.csv", 4, 4, 400, 20000)
-    result = ranktree("map", file, "--machine", "node:4 core:4", "--json")
+    result = ranktree("map", "--metric", "size", file, "--machine", "node:4 core:4", "--json")
     assert result.returncode == 0, result.stderr
     grid = json.loads(result.stdout)["grid"]
     assert (grid["dims"], grid["better"]) == ([4, 4], [16, 1])
     assert grid["cost"] == pytest.approx(3 * 4 * 1600 + 3 * 2 * 80000)
     assert grid["better_cost"] == pytest.approx((3 * 4 + 12 * 2) * 1600)
-    text = ranktree("map", file, "--machine", "node:4 core:4").stdout
+    text = ranktree("map", "--metric", "size", file, "--machine", "node:4 core:4").stdout
     assert "The program's grid is 4 x 4; 16 x 1 would cost 88 % less" in text
 
 
@@ -259,6 +264,6 @@ def test_no_grid_is_named_where_none_is_better(
 ) -> None:
     """The program's is the best; or there are more places than ranks."""
     file = write_grid(tmp_path / "grid.csv", 4, 4, down, across)
-    result = ranktree("map", file, "--machine", machine, "--json")
+    result = ranktree("map", "--metric", "size", file, "--machine", machine, "--json")
     assert result.returncode == 0, result.stderr
     assert "grid" not in json.loads(result.stdout)

@@ -129,7 +129,7 @@ def test_bad_matrices_are_refused(ranktree: Callable, tmp_path: Path, matrix: np
     """One line with the reason."""
     path = tmp_path / "bad.npy"
     np.save(path, matrix)
-    result = ranktree("map", str(path), "--machine", "node:4 core:4")
+    result = ranktree("map", "--metric", "size", str(path), "--machine", "node:4 core:4")
     assert result.returncode == 1
     assert text in result.stderr
     assert result.stderr.count("\n") == 1

@@ -59,13 +59,13 @@ def test_the_uplinks_of_switches_are_links(
 
 
 def test_an_objective_replaces_the_metric(ranktree: Callable, pairs: Path) -> None:
-    """Both at once, or parameters alone, are usage errors."""
+    """Both at once, or parameters beside a metric, are usage errors."""
     both = ranktree("map", pairs, "--machine", MACHINE, "--objective", "time", "--metric", "msg")
     assert both.returncode != 0
     assert "--metric" in both.stderr
-    alone = ranktree("map", pairs, "--machine", MACHINE, "--parameters", "ethernet-1g")
-    assert alone.returncode != 0
-    assert "--objective" in alone.stderr
+    beside = ranktree("map", pairs, "--machine", MACHINE, "--metric", "size", "--parameters", "ethernet-1g")
+    assert beside.returncode != 0
+    assert "--objective" in beside.stderr
 
 
 def test_times_that_are_alike_keep_the_plan_for_bytes(tmp_path: Path) -> None:
@@ -155,8 +155,30 @@ def test_collective_calls_between_nodes_are_named(ranktree: Callable, tmp_path: 
     )
 
 
-def test_without_an_objective_there_is_no_limit(ranktree: Callable, pairs: Path) -> None:
-    result = ranktree("map", pairs, "--machine", MACHINE, "--json")
+@pytest.mark.parametrize(
+    ("options", "algorithm"),
+    [
+        ((), "time"),
+        (("--parameters", "ethernet-1g"), "time"),
+        (("--metric", "size"), "engine"),
+        (("--algorithm", "greedy"), "greedy"),
+        (("--objective", "bytes"), "engine"),
+    ],
+)
+def test_time_is_minimised_by_default(
+    ranktree: Callable, pairs: Path, options: tuple[str, ...], algorithm: str
+) -> None:
+    """Only an objective has limits."""
+    result = ranktree("map", pairs, "--machine", MACHINE, "--json", *options)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["algorithm"] == algorithm
+    assert ("limits" in found) == (algorithm == "time" or "bytes" in options)
+
+
+def test_a_whole_matrix_is_placed_by_its_numbers(ranktree: Callable, tmp_path: Path) -> None:
+    np.save(tmp_path / "matrix.npy", np.arange(16.0).reshape(4, 4))
+    result = ranktree("map", tmp_path / "matrix.npy", "--machine", MACHINE, "--json")
     assert result.returncode == 0, result.stderr
     assert "limits" not in json.loads(result.stdout)
 

@@ -11,7 +11,11 @@ MACHINE = "node:2 core:4"
 
 def run(*arguments):
     return subprocess.run(
-        [os.environ["RANKTREE_COMMAND"], "map", *arguments], capture_output=True, text=True, timeout=60, check=False
+        [os.environ["RANKTREE_COMMAND"], "map", "--metric", "size", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 

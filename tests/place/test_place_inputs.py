@@ -46,7 +46,9 @@ def test_files_of_scipy_are_read(form: str, kind: str, matrix: np.ndarray, rankt
 def test_the_command_line_reads_them_as_well(matrix: np.ndarray, ranktree: Callable, tmp_path: Path) -> None:
     """By `map` and `convert`."""
     scipy_sparse.save_npz(tmp_path / "app.npz", scipy_sparse.csr_matrix(matrix))
-    result = ranktree("map", tmp_path / "app.npz", "--machine", MACHINE, "-o", tmp_path / "plan.json")
+    result = ranktree(
+        "map", "--metric", "size", tmp_path / "app.npz", "--machine", MACHINE, "-o", tmp_path / "plan.json"
+    )
     assert result.returncode == 0, result.stderr
     result = ranktree("convert", tmp_path / "app.npz", "-o", tmp_path / "app.mtx")
     assert result.returncode == 0, result.stderr

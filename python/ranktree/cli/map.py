@@ -43,17 +43,24 @@ def read_pins(words: list[str], comparison: bool) -> dict[int, str]:
     return pins
 
 
-def check_objective(objective: str | None, metric: str, parameters: str | None, comparison: bool) -> None:
-    """Usage errors of --objective and --parameters."""
-    if objective is None:
+def chosen_objective(
+    objective: str | None, metric: str | None, parameters: str | None, comparison: bool, other: bool
+) -> str | None:
+    """What is minimised; None: the cost by --metric. Usage errors of --objective and --parameters. `other`: by an
+    algorithm or a cost of distances that knows nothing of time.
+    """
+    if objective is None and (metric is not None or comparison or other):
         if parameters is not None:
-            raise BadParameter("expected --objective beside it", param_hint="--parameters")
-        return
+            raise BadParameter("expected an --objective beside it", param_hint="--parameters")
+        return None
+    if objective is None:
+        return "time"
     choice(objective, OBJECTIVES, "--objective")
-    if metric != "size":
+    if metric is not None:
         raise BadParameter("expected no --metric, which it replaces", param_hint="--objective")
     if comparison:
         raise BadParameter("expected no --compare, whose peers know hop-bytes only", param_hint="--objective")
+    return objective
 
 
 def note(text: str) -> None:
@@ -68,11 +75,13 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     hosts: Hosts = None,
     hostfile: HostFile = None,
     algorithm: Annotated[str, Option(help=", ".join(ALGORITHMS))] = "best",
-    metric: Annotated[str, Option(help="size (bytes), msg (messages) or avg")] = "size",
+    metric: Annotated[
+        str | None, Option(help="size (bytes), msg (messages) or avg: minimise these x distance in place of time")
+    ] = None,
     objective: Annotated[
         str | None,
         Option(
-            help="bytes, messages, bottleneck or time, in place of --metric; also prints limits and what would help"
+            help="time (default without --metric, --algorithm, --cost and --compare), bytes, messages or bottleneck"
         ),
     ] = None,
     parameters: Annotated[
@@ -104,8 +113,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     """
     # #lizard forgives the number of parameters: every option is one
     choice(algorithm, ALGORITHMS, "--algorithm")
-    choice(metric, METRICS, "--metric")
-    check_objective(objective, metric, parameters, comparison)
+    choice(metric or "size", METRICS, "--metric")
+    choice(cost, COSTS, "--cost")
+    minimised = chosen_objective(objective, metric, parameters, comparison, algorithm != "best" or cost != "hops")
     from rich.console import Console  # noqa: PLC0415  numpy and rich take longer to import than --help may
 
     from ranktree import _core, mapping  # noqa: PLC0415
@@ -125,17 +135,16 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         raise BadParameter(f"expected a number above 0, found {time_limit:g}", param_hint="--time-limit")
     if output is not None:
         require_writable(Path(output))
-    choice(cost, COSTS, "--cost")
     tree, described = usable_machine(machine, network, allocation(hosts, hostfile), note)
     tree = tree.with_metric(cost)
     tree = tree.cut_at("Core") if choice(unit, UNITS, "--unit") == "core" else tree
     tree = without(tree, forbid or [])
     tree = tree if threads_per_rank == 1 else tree.bundle_leaves(threads_per_rank)
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
-    model = Model(objective, parameters)
-    metric = model.loaded_metric(metric)
+    metric = Model(objective).loaded_metric(metric or "size")
     whole = metric != "avg" and not comparison and objective is None
     expanded = mapping.load_expanded(pattern, metric, collectives, whole, note)
+    model = Model(minimised, parameters)
     fit_hosts(expanded, tree, note, oversubscribe)
     with named_after(pattern), Interruption() as interruption:
         request = Request(
