@@ -177,7 +177,7 @@ Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elap
 }
 
 // Collective. Where not, the next agreement comes when the account may cover the set-up, by the time that calls have
-// taken, but 1 to 16 times as many calls later as this one: the estimate may have been an interrupted step's. It never
+// taken, but 1 to 4 times as many calls later as this one: the estimate may have been an interrupted step's. It never
 // comes before the account covers the agreement.
 bool can_afford(CommunicatorState& state, MPI_Comm comm) {
   constexpr double kMostCalls = 1U << 28U;
@@ -188,7 +188,7 @@ bool can_afford(CommunicatorState& state, MPI_Comm comm) {
   if (std::isfinite(missing.set_up)) {  // else this was the first agreement of all
     const double calls_for_a_second = state.waited / elapsed / Account::kShare;
     const double next =
-        std::max(std::clamp(missing.set_up * calls_for_a_second, 1.0 * state.waited, 16.0 * state.waited),
+        std::max(std::clamp(missing.set_up * calls_for_a_second, 1.0 * state.waited, 4.0 * state.waited),
                  missing.agreement * calls_for_a_second);
     state.waited = static_cast<std::uint32_t>(std::min(next, kMostCalls));
   }

@@ -394,10 +394,10 @@ void Selector::keep(const Tried& tried) {
 }
 
 // Collective. False where the account does not cover the agreement: the kind stays native for as many calls as it
-// lacks; or where a rank has no memory for it: the kind stays native.
+// lacks, of which long ones count as several; or where a rank has no memory for it: the kind stays native.
 bool Selector::begin_tuning(const Kind& kind) {
   if (const std::uint32_t calls = funds(known_).calls_until_agreement(); calls > 0) {
-    table_.native[kind.index] = calls;
+    table_.native[kind.index] = 1 + calls / std::max(1U, weight_of(kind));
     known_.allowed += Account::kShare * known_.agreement * calls;
     return false;
   }
