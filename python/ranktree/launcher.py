@@ -186,6 +186,9 @@ def check_program(command: LaunchCommand) -> None:
         raise ValueError(f"{command.starter}: the command names no program")
     if ":" in command.program:  # for srun, the components of a heterogeneous step
         raise ValueError(f"{command.starter}: several programs in one command (':') are not supported")
+    for option in command.options:
+        if option.name in {"het-group", "pack-group"} and not option.values[0].isdigit():
+            raise ValueError(f"{command.starter}: several components of a job ({option.words[0]}) are not supported")
     program = command.program[0]
     if shutil.which(program) is None and not Path(program).exists():
         before = command.options[-1].words[-1] if command.options else command.starter

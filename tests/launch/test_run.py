@@ -173,6 +173,21 @@ def test_srun_ends_the_step_with_its_first_failed_rank(ranktree, make_plan, tmp_
     assert words == (own or ["--kill-on-bad-exit=1"])
 
 
+def test_a_step_of_several_components_is_refused(ranktree, make_plan, tmp_path, monkeypatch) -> None:
+    srun = tmp_path / "bin/srun"
+    srun.parent.mkdir()
+    srun.write_text("#!/bin/sh\n", encoding="ascii")
+    srun.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{srun.parent}:{os.environ['PATH']}")
+    plan = make_plan(CROSSED)
+    for group, code in (("0,1", 1), ("0-1", 1), ("0", 0)):
+        words = ["srun", f"--het-group={group}", "-n", 2, "true"]
+        result = ranktree("run", "--plan", plan, "--", *words, cwd=tmp_path)
+        assert result.returncode == code
+        reason = f"ranktree: srun: several components of a job (--het-group={group}) are not supported\n"
+        assert result.stderr == (reason if code else "")
+
+
 @pytest.mark.parametrize(
     ("pus", "rank", "reason"),
     [

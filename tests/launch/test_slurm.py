@@ -3,7 +3,9 @@
 import json
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -126,6 +128,39 @@ def test_a_rank_that_cannot_be_placed_ends_the_step_at_once(slurm, command, make
     assert time.monotonic() - start < 100, "ended by the time limit"
     assert result.returncode != 0
     assert result.stderr.count("ranktree: rank 2: cannot bind to PUs 1000 on n2") == 1
+
+
+def test_a_pattern_is_placed_on_an_uneven_allocation(slurm, batch, command, rings, tmp_path) -> None:
+    """Five ranks on three of the nodes; --verify compares every rank with the plan."""
+    launch = ["srun", "--mpi=pmix", "-N", 3, "-n", 5, *rings]
+    traced = slurm(command, "trace", "-o", tmp_path / "app.npz", "--", *launch)
+    assert traced.returncode == 0, traced.stderr
+    hosts = read_trace(tmp_path / "app.npz").metadata["hosts"]
+    assert sorted(Counter(hosts).values()) == [1, 2, 2]
+    text = batch(command, "run", "--pattern", tmp_path / "app.npz", "--verify", "--", *launch)
+    assert "rings: 5 ranks" in text
+
+
+def test_a_node_that_fails_in_a_run_leaves_a_partial_trace(slurm, command, build_folder, tmp_path) -> None:
+    program = build_folder / "bin" / "trace_ends_openmpi"
+    if not program.exists():
+        pytest.skip(f"{program.name} is not built")
+    launch = ["srun", "--mpi=pmix", "-N", 3, "-n", 3, program, "wait", 0]
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(slurm, command, "trace", "-o", tmp_path / "app.npz", "--", *launch)
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob("app.npz.parts/*")) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        time.sleep(5)  # all ranks are in MPI, and have sent their messages
+        slurm("scontrol", "update", "NodeName=n2", "State=DOWN", "Reason=test")
+        try:
+            result = running.result()
+        finally:
+            slurm("scontrol", "update", "NodeName=n2", "State=RESUME")
+    assert result.returncode != 0
+    trace = read_trace(tmp_path / "app.npz")
+    assert trace.metadata["complete"] is False
+    assert "partial" in result.stderr
 
 
 def test_a_heterogeneous_step_is_refused(slurm, command, make_plan) -> None:
