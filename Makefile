@@ -13,7 +13,7 @@ RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/pytho
 # Labels of pyproject.toml.
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
-.PHONY: help setup mpis configure build demo test test-quick lint docs fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
+.PHONY: help setup mpis configure build demo test test-quick lint docs fuzz mpi4py asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
   bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time bench-applications papers papers-fig papers-list install wheel test-wheel clean
 
 help:
@@ -71,6 +71,10 @@ fuzz: setup
 	cmake --preset fuzz
 	cmake --build build/fuzz --parallel $(JOBS)
 	$(VENV)/bin/python tools/fuzz.py --build build/fuzz --seconds $(FUZZ_SECONDS)
+
+## make mpi4py       mpi4py's own tests, bare and under every library, with each of Debian's MPIs (needs the package index)
+mpi4py: build
+	MPI4PY_SUITE=1 $(RUN_PYTEST) -q tests/pmpi/test_mpi4py_suite.py
 
 ## make asan         the C++ tests under ASan and UBSan
 asan: setup
