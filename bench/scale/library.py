@@ -32,7 +32,13 @@ from peers import cost  # noqa: E402
 from ranktree.simulate.memory import text  # noqa: E402
 
 # Algorithms without messages between all pairs of ranks, which SMPI's selectors have for each new communicator.
-ALGORITHMS = ("allreduce:rdb", "bcast:binomial_tree", "gather:ompi_binomial", "reduce:binomial", "barrier:ompi_bruck")
+ALGORITHMS = (
+    "allreduce:redbcast",
+    "bcast:binomial_tree",
+    "gather:ompi_binomial",
+    "reduce:binomial",
+    "barrier:ompi_bruck",
+)
 CORES = 64  # of a node
 BYTES = 2 * 65536  # of a halo, both directions
 HOPS = "2:4:6:8"  # between two ranks of a package, node, switch, machine

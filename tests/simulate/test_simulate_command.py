@@ -116,3 +116,30 @@ def test_without_simgrid_the_package_is_named(ranktree: Callable, command: str, 
     )
     assert result.returncode == 1
     assert "apt-get install simgrid libsimgrid-dev" in result.stderr
+
+
+def test_a_send_waits_for_its_receive_from_so_many_bytes_on(
+    ranktree: Callable, simulated_program: Callable, tmp_path: Path
+) -> None:
+    """Both ranks of a pair send 8 bytes before they receive."""
+    source = tmp_path / "both.c"
+    source.write_text(
+        """#include <mpi.h>
+int main(int argc, char** argv) {
+  int rank = 0;
+  char own[8] = {0}, other[8];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Send(own, 8, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD);
+  MPI_Recv(other, 8, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+}
+""",
+        encoding="ascii",
+    )
+    program = simulated_program(source)
+    options = ("simulate", "--machine", "node:2 core:1", "--np", 2)
+    assert ranktree(*options, "--eager", 9, "--", program).returncode == 0
+    waiting = ranktree(*options, "--eager", 8, "--", program)
+    assert waiting.returncode == 1
+    assert "2 of 2 ranks were ended by MPI_Abort or by a deadlock" in waiting.stderr

@@ -16,7 +16,7 @@ from ranktree.pattern import COLLECTIVE_MODELS, named_after
 from ranktree.simulate.machine import SimulatedMachine, leaves_in_order, leaves_of_plan, simulated_machine
 from ranktree.simulate.replay import ROUNDS, load_expanded, replay, rounds_of
 from ranktree.simulate.report import level_table, lines
-from ranktree.simulate.run import SELECTORS, USUAL_OVERHEAD, Result, Settings, simulate
+from ranktree.simulate.run import EAGER, SELECTORS, USUAL_OVERHEAD, Result, Settings, simulate
 from ranktree.simulate.served import wrong_setting
 from ranktree.simulate.tools import compiler
 
@@ -110,6 +110,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     order: Annotated[str, Option(help="without a plan: packed or round-robin (over the nodes)")] = "packed",
     unit: Annotated[str, Option(help="one rank a core or a pu")] = "core",
     overhead: Annotated[float, Option(min=0, help="seconds of a rank for each send and receive")] = USUAL_OVERHEAD,
+    eager: Annotated[
+        int, Option(min=0, metavar="BYTES", help="sends from so many bytes on wait for their receive")
+    ] = EAGER,
     collectives: Annotated[
         str | None,
         Option(help="of a program: served as by `ranktree run`, by messages; of a pattern: as `ranktree map` has it"),
@@ -150,6 +153,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         raise BadParameter(f"expected COLLECTIVE:NAME, found '{wrong}'", param_hint="--algorithm")
     settings = Settings(
         overhead=overhead,
+        eager=eager,
         collectives=collectives if replay_file is None else None,
         algorithms=tuple(algorithm or []),
         selector=selector,

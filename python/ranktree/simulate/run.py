@@ -19,6 +19,7 @@ from ranktree.simulate.tools import find_tools
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 USUAL_OVERHEAD = 3e-7  # seconds, as predict has it where nothing was calibrated
 POLL = 1e-7  # seconds that a look at messages takes, in MPI_Test and MPI_Iprobe
+EAGER = 65536  # bytes below which a send does not wait for its receive
 SHARED_FROM = 4096  # bytes of an allocation that --share-buffers folds
 WATCH_SECONDS = 0.5
 
@@ -28,6 +29,7 @@ class Settings:
     """How messages and programs are simulated."""
 
     overhead: float = USUAL_OVERHEAD  # seconds of a rank's time for each send and each receive
+    eager: int = EAGER
     selector: str = "ompi"  # whose choice of algorithms collectives follow
     measure: bool = False  # computing takes the time it takes here
     share_buffers: bool = False
@@ -51,6 +53,7 @@ class Settings:
             "surf/precision": "1e-9",
             "smpi/simulate-computation": "yes" if self.measure else "no",
             "smpi/privatization": "no" if self.share_globals else "dlopen",
+            "smpi/send-is-detached-thresh": str(self.eager),
             "smpi/coll-selector": self.selector,
             "smpi/test": repr(POLL),
             "smpi/iprobe": repr(POLL),
