@@ -35,7 +35,8 @@ std::vector<Algorithm> algorithms_in_plans(Collective collective) {
 Composition random_composition(Random& random, Collective collective, const Hierarchy& hierarchy) {
   const auto forms = forms_of(collective);
   const std::vector<Algorithm> algorithms = algorithms_in_plans(collective);
-  const int levels = random.below(2) == 0 ? 1 : hierarchy.given_levels();
+  const std::array counts{1, hierarchy.levels(), hierarchy.given_levels()};
+  const int levels = counts.at(static_cast<std::size_t>(random.below(counts.size())));
   Composition composition{.form = forms[random.below(forms.size())],
                           .algorithms = {},
                           .segment = static_cast<std::int64_t>(random.below(6))};

@@ -47,6 +47,22 @@ def test_results_are_right_and_decisions_are_reported(
     assert len(found["calls"]) == 3
 
 
+@pytest.mark.parametrize("machine", ["node:3 core:4", "switch:1 node:3 package:1 numa:2 core:2"])
+def test_what_predict_proposes_is_carried_out(ranktree: Callable, simulated_program: Callable, machine: str) -> None:
+    """Levels on which ranks do not part need no algorithm of their own, whatever the library calls them."""
+    ranks, bytes_ = 12, 33 * 8
+    settings = []
+    for collective in ("bcast", "reduce", "allreduce", "allgather"):
+        words = ["--machine", machine, "--np", ranks, "--sizes", bytes_, "--no-shared", "--json"]
+        row = json.loads(ranktree("predict", collective, *words).stdout)["rows"][0]
+        settings.append(f"{collective}={row['hierarchical']['choice']}")
+        assert "/" in settings[-1]
+    words = ["--collectives", ";".join(settings), "--", 33, FIRST_SERVED + 3]
+    found = report(ranktree, simulated_program(PROGRAM), machine, ranks, *words)["collectives"]
+    served = {each["variant"] for each in found["decisions"] if each["communicator"].startswith("12 ")}
+    assert served >= {setting.partition("=")[2] for setting in settings}
+
+
 def test_auto_decides_by_simulated_times(ranktree: Callable, simulated_program: Callable) -> None:
     """Trials read the simulated clock: their choice is the same every time."""
     words = ["--overhead", 5e-6, "--collectives", "auto", "--", 33, 700]

@@ -294,10 +294,10 @@ class Search {
 
   void add_levels(Form form) {
     const Hierarchy& hierarchy = machine_.hierarchy();
-    const auto given = static_cast<std::size_t>(hierarchy.given_levels());
+    const auto levels = static_cast<std::size_t>(hierarchy.levels());
     // One algorithm between nodes and one inside. Where all levels are of one kind, the outermost has its own.
-    const auto across = static_cast<std::size_t>(levels_across_nodes(machine_.parameters()));
-    const std::size_t outer = across == 0 || across >= given ? 1 : across;
+    const auto across = static_cast<std::size_t>(machine_.across());
+    const std::size_t outer = across == 0 || across >= levels ? 1 : across;
     const Algorithm leaders = has_uneven_nodes() ? Algorithm::kPairwise : Algorithm::kRing;
     for (const Algorithm far : outer_algorithms(form)) {
       if (far == Algorithm::kSegmentedRing) continue;  // on one segment at a time it equals the ring
@@ -307,7 +307,7 @@ class Search {
         Choice choice{.variant = Variant::kMessages};
         choice.composition.form = form;
         choice.composition.algorithms.assign(outer, far);
-        choice.composition.algorithms.resize(given, near);
+        choice.composition.algorithms.resize(levels, near);
         add(choice, hierarchy);
       }
     }

@@ -116,8 +116,7 @@ std::optional<ClosedForm> grouped_form(const Question& question, const Choice& c
 
 std::optional<ClosedForm> levels_form(const Question& question, const Choice& choice, const Machine& machine) {
   const Hierarchy& hierarchy = machine.hierarchy();
-  const std::size_t given = choice.composition.algorithms.size();
-  if (given != 1 && given != at(hierarchy.given_levels())) return std::nullopt;
+  if (!choice.composition.fits(hierarchy)) return std::nullopt;
   const bool all_ranks = choice.composition.form != schedule::Form::kLeaders;
   std::vector<Stretch> levels;
   std::vector<Algorithm> algorithms;

@@ -55,15 +55,14 @@ const Transformation* find(Collective collective, Form form) {
 }
 
 void check_composition(const Request& request, const Hierarchy& hierarchy, const Composition& composition) {
-  const auto given = static_cast<std::size_t>(hierarchy.given_levels());
   const std::string name(collective_name(request.collective));
   if (request.ranks != hierarchy.ranks()) {
     throw Error(Fault::kMismatch, "schedule: hierarchy: expected " + std::to_string(request.ranks) + " ranks, found " +
                                       std::to_string(hierarchy.ranks()));
   }
-  if (composition.algorithms.size() != 1 && composition.algorithms.size() != given) {
-    throw Error(Fault::kInput, "schedule: algorithms: expected 1 or " + std::to_string(given) + ", found " +
-                                   std::to_string(composition.algorithms.size()));
+  if (!composition.fits(hierarchy)) {
+    throw Error(Fault::kInput, "schedule: algorithms: expected 1 or " + std::to_string(hierarchy.given_levels()) +
+                                   ", found " + std::to_string(composition.algorithms.size()));
   }
   if (composition.segment < 0) {
     throw Error(Fault::kInput,

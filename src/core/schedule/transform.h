@@ -42,7 +42,8 @@ std::optional<Form> form_from_name(std::string_view word);
 // How an algorithm for each level makes one collective (MPICH: composition).
 struct Composition {
   Form form = Form::kLeaders;
-  // One algorithm for each level that the hierarchy was given, outermost first, or one for all levels. In lanes, the
+  // One algorithm for all levels; or one for each level, outermost first: of those that the hierarchy has, or of those
+  // that it was given, some of which it may have left out. In lanes, the
   // algorithm is that of the outermost level; inside, commutative operations use rings and others pairwise exchange,
   // unless kPairwise is named. Alltoall in lanes uses the algorithm of each level.
   std::vector<Algorithm> algorithms;
@@ -50,7 +51,14 @@ struct Composition {
 
   // The algorithm of a level that the hierarchy has, counted from 0 for the outermost.
   [[nodiscard]] Algorithm algorithm_of(const Hierarchy& hierarchy, int level) const {
-    return algorithms[algorithms.size() == 1 ? 0 : static_cast<std::size_t>(hierarchy.given_level(level))];
+    if (algorithms.size() == 1) return algorithms[0];
+    const bool of_given = algorithms.size() == static_cast<std::size_t>(hierarchy.given_levels());
+    return algorithms[static_cast<std::size_t>(of_given ? hierarchy.given_level(level) : level)];
+  }
+  // Whether it has as many algorithms as the hierarchy takes.
+  [[nodiscard]] bool fits(const Hierarchy& hierarchy) const {
+    const auto count = static_cast<int>(algorithms.size());
+    return count == 1 || count == hierarchy.levels() || count == hierarchy.given_levels();
   }
 };
 

@@ -223,9 +223,7 @@ bool can_combine(const Operation& operation, const Hierarchy& hierarchy, const C
 }
 
 bool can_message_on(const Operation& operation, const Hierarchy& hierarchy, const Choice& choice) {
-  const std::vector<Algorithm>& algorithms = choice.composition.algorithms;
-  if (algorithms.size() != 1 && algorithms.size() != static_cast<std::size_t>(hierarchy.given_levels())) return false;
-  if (!has_form(operation.collective, choice.composition.form)) return false;
+  if (!choice.composition.fits(hierarchy) || !has_form(operation.collective, choice.composition.form)) return false;
   return !reduces(operation) || can_combine(operation, hierarchy, choice);
 }
 
