@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <ctime>
 #include <vector>
 
 namespace papers {
@@ -59,11 +60,73 @@ inline void broadcast_by_binary_tree(void* data, int bytes, int segment, MPI_Com
   MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
 }
 
-// The longest time of a rank, on rank 0 and all others.
+// One block of a rank's data goes to each rank along a binomial tree; block i begins at first(i).
+template <class First>
+void scatter_blocks(char* data, const First& first, MPI_Comm comm) {
+  const int rank = rank_in(comm);
+  const int size = size_of(comm);
+  int bit = 1;
+  while (bit < size && (rank & bit) == 0) bit *= 2;
+  const auto bytes = [&](int begin, int blocks) { return first(std::min(begin + blocks, size)) - first(begin); };
+  if (rank > 0) {
+    MPI_Recv(data + first(rank), bytes(rank, bit), MPI_BYTE, rank - bit, 4, comm, MPI_STATUS_IGNORE);
+  }
+  for (bit /= 2; bit > 0; bit /= 2) {
+    if (rank + bit >= size) continue;
+    MPI_Send(data + first(rank + bit), bytes(rank + bit, bit), MPI_BYTE, rank + bit, 4, comm);
+  }
+}
+
+inline void sleep_for(double seconds) {
+  timespec time{.tv_sec = static_cast<time_t>(seconds), .tv_nsec = 0};
+  time.tv_nsec = static_cast<long>((seconds - static_cast<double>(time.tv_sec)) * 1e9);
+  nanosleep(&time, nullptr);
+}
+
+// From rank 0, as MPICH's scatter-ring-allgather. Where the ring has more than `steps` steps (0: no limit), only these
+// send messages; for the rest, which are the same exchange with both neighbours, a rank sleeps. Ranks then begin the
+// ring together, as late as the last of them, since the ring takes that rank's delay to all others; what that takes is
+// left out.
+inline void broadcast_by_scatter_ring(char* data, int bytes, int steps, MPI_Comm comm) {
+  const int rank = rank_in(comm);
+  const int size = size_of(comm);
+  const int block = (bytes + size - 1) / size;
+  const auto first = [&](int index) { return std::min(index * block, bytes); };
+  scatter_blocks(data, first, comm);
+  const int sent = steps > 0 ? std::min(steps, size - 1) : size - 1;
+  const int rest = size - 1 - sent;
+  double barrier = MPI_Wtime();
+  if (rest > 0) {
+    MPI_Barrier(comm);
+    barrier = MPI_Wtime();
+    MPI_Barrier(comm);
+  }
+  const double begin = MPI_Wtime();
+  barrier = begin - barrier;
+  for (int step = 0; step < sent; ++step) {
+    const int out = (rank - step + size) % size;
+    const int in = (out - 1 + size) % size;
+    MPI_Sendrecv(data + first(out), first(out + 1) - first(out), MPI_BYTE, (rank + 1) % size, 5, data + first(in),
+                 first(in + 1) - first(in), MPI_BYTE, (rank - 1 + size) % size, 5, comm, MPI_STATUS_IGNORE);
+  }
+  if (rest > 0) sleep_for(std::max(rest * (MPI_Wtime() - begin) / sent - 2 * barrier, 0.0));
+}
+
+// The longest time of a rank, on rank 0: by messages of its own, so that any allreduce may be the one that is measured.
 inline double longest(double seconds) {
-  double most = 0;
-  MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return most;
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int size = size_of(MPI_COMM_WORLD);
+  for (int bit = 1; bit < size; bit *= 2) {
+    if ((rank & bit) != 0) {
+      MPI_Send(&seconds, 1, MPI_DOUBLE, rank - bit, 3, MPI_COMM_WORLD);
+      break;
+    }
+    if (rank + bit >= size) continue;
+    double other = 0;
+    MPI_Recv(&other, 1, MPI_DOUBLE, rank + bit, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    seconds = std::max(seconds, other);
+  }
+  return seconds;
 }
 
 }  // namespace papers

@@ -1,11 +1,11 @@
 // The papers' Algorithm 1 as they print it: two MPI_Comm_split, then the same collective inside and between groups.
 //
-//   groups broadcast|reduce|allreduce BYTES native|chains=N GROUPS...
+//   groups broadcast|reduce|allreduce BYTES native|chains=N|scatter-ring=STEPS GROUPS...
 //
 // "native": the native collective on both communicators. "chains=N": a broadcast by N chains that begin at the root,
-// which Open MPI calls chain, with a fan-out of 4 unless set (hier-bcast-2014 §4.2 used it). GROUPS = 1 splits, too,
-// and then calls the collective once. Writes one line a number of groups: groups, seconds of both splits, of the
-// collective.
+// which Open MPI calls chain, with a fan-out of 4 unless set (hier-bcast-2014 §4.2 used it). "scatter-ring=STEPS": see
+// broadcasts.h. GROUPS = 1 splits, too, and then calls the collective once. Writes one line a number of groups: groups,
+// seconds of both splits, of the collective.
 #include <mpi.h>
 
 #include <cstddef>
@@ -24,7 +24,8 @@ using namespace papers;
 struct Operation {
   std::string collective;
   int bytes = 0;
-  int chains = 0;  // 0: native
+  int chains = 0;  // 0: native, or
+  int steps = -1;  // of the ring after a scatter; -1: native
   void* in = nullptr;
   void* out = nullptr;
 };
@@ -33,6 +34,8 @@ void call(const Operation& operation, MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || size_of(comm) == 1) return;
   if (operation.chains > 0) {
     broadcast_by_chains(operation.out, operation.bytes, operation.chains, comm);
+  } else if (operation.steps >= 0) {
+    broadcast_by_scatter_ring(static_cast<char*>(operation.out), operation.bytes, operation.steps, comm);
   } else if (operation.collective == "broadcast") {
     MPI_Bcast(operation.out, operation.bytes, MPI_BYTE, 0, comm);
   } else if (operation.collective == "reduce") {
@@ -74,6 +77,7 @@ void run(int argc, char** argv) {
   const std::string method = argv[3];
   Operation operation{.collective = argv[1], .bytes = std::stoi(argv[2])};
   if (method.starts_with("chains=")) operation.chains = std::stoi(method.substr(7));
+  if (method.starts_with("scatter-ring=")) operation.steps = std::stoi(method.substr(13));
   operation.in = SMPI_SHARED_MALLOC(static_cast<std::size_t>(operation.bytes));
   operation.out = SMPI_SHARED_MALLOC(static_cast<std::size_t>(operation.bytes));
   for (int i = 4; i < argc; ++i) measure(operation, std::stoi(argv[i]));

@@ -5,7 +5,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from placed import HIERARCHIES, LEVELS, PLACED_TARGETS, PREDICTED, PRODUCTS, Key, Result
+import numpy as np
+from placed import BY_SOCKET, HIERARCHIES, LEVELS, PLACED_TARGETS, PREDICTED, PRODUCTS, UNEVEN, Key, Result
+from ranktree import _core
+from ring_model import OVERHEAD
 from targets import order_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +26,12 @@ ALGORITHMS = {
 }
 METHODS = {"broadcast chain": "chains=4", "broadcast binary": "binary=32768"}
 FAST = ("--algorithm", "allreduce:rdb")  # SMPI takes minutes to prepare the one it chooses for hundreds of ranks
-OVERHEAD = 3e-7  # seconds of a send or a receive: the simulation's
+PACKAGES = {"ntw10e5": (2, 12), "smp20e7": (20, 8), "smp12e5": (12, 8)}  # of a node, and cores of each
+UNEVEN_COSTS = {
+    "Node": {"latency_s": 1e-6, "bandwidth_bytes_per_s": 1e9},
+    "Group": {"latency_s": 5e-7, "bandwidth_bytes_per_s": 3e9},
+    "L3": {"latency_s": 1e-7, "bandwidth_bytes_per_s": 8e9},
+}  # assumed: between pairs of NUMA nodes, inside a pair, inside a NUMA node
 UNITS = {"K": 1 << 10, "M": 1 << 20}
 GRIDS = {240: "15x16", 160: "10x16", 96: "8x12"}
 CONFIGURATIONS = {"H_conf1": "3,4,2,3,8", "H_conf2": "6,2,2,3,8", "H_conf3": "3,2,2,8,6", "H_conf4": "3,2,4,6,4"}
@@ -38,12 +46,14 @@ class Hierarchies:
         self.build, self.folder, self.words, self.version = build, folder, words, version
         self.known: dict[Key, Result] = {}
         self.variant = "native"  # of Ranktree's calls
+        self.plan: Path | None = None  # else ranks are in order
 
     def run(self, key: Key) -> Result:
         """One row."""
         if key not in self.known:
             machine, kernel, ranks, form = key
             name, _, amount = kernel.partition(".")
+            self.plan = self.by_socket(machine, ranks) if name.endswith(BY_SOCKET) else None
             if name == LEVELS:
                 self.known[key] = self.depth(machine, ranks)
             elif name.startswith("summa"):
@@ -83,9 +93,30 @@ class Hierarchies:
             "simulate",
             "--quiet",
         ]
-        words += ["--machine", ROOT / f"machines/{machine}.json"]
-        words += ["--order", order_of(ranks) if machine.startswith("graphene") else "packed"]
-        return self.words(*words, "--np", ranks, *more)
+        words += ["--machine", self.machine_file(machine)]
+        words += ["--plan", self.plan] if self.plan else ["--order", order_of(machine, ranks), "--np", ranks]
+        return self.words(*words, *more)
+
+    def machine_file(self, machine: str) -> Path:
+        """Of machines/, or one with links that differ by level."""
+        path = ROOT / f"machines/{machine.removesuffix(UNEVEN)}.json"
+        if machine.endswith(UNEVEN):
+            document = json.loads(path.read_text(encoding="utf-8")) | {"costs": UNEVEN_COSTS}
+            path = self.folder / "uneven.json"
+            path.write_text(json.dumps(document), encoding="utf-8")
+        return path
+
+    def by_socket(self, machine: str, ranks: int) -> Path:
+        """A plan: a node's ranks are dealt to its packages in turn, which Open MPI 2.0 does by default."""
+        tree = _core.load_machine(str(self.machine_file(machine)))
+        packages, cores = PACKAGES[machine.removesuffix(UNEVEN)]
+        width, threads = packages * cores, tree.leaf_count // ranks
+        inside = [rank % packages * cores + rank // packages for rank in range(width)]
+        pins = [(rank, (rank // width * width + inside[rank % width]) * threads) for rank in range(ranks)]
+        pattern = _core.Pattern.from_pairs(ranks, *(np.zeros(0, kind) for kind in (int, int, float, float)))
+        path = self.folder / f"{machine}-by-socket.json"
+        _core.make_plan(tree, pattern, "identity", pins=pins).save(str(path))
+        return path
 
     def levels(self, machine: str, ranks: int, options: list[str], *arguments: object) -> str:
         """levels.cpp."""
@@ -103,11 +134,12 @@ class Hierarchies:
 
     def collective(self, machine: str, name: str, ranks: int) -> dict[Key, Result]:
         """All sizes and forms of one algorithm."""
-        options = [] if name not in ALGORITHMS else ["--algorithm", ALGORITHMS[name]]
+        algorithm = name.removesuffix(BY_SOCKET)
+        options = [] if algorithm not in ALGORITHMS else ["--algorithm", ALGORITHMS[algorithm]]
         kernels = {key[1] for each in PLACED_TARGETS for key in each.keys if key[::2] == (machine, ranks)}
         amounts = {kernel.partition(".")[2] for kernel in kernels if kernel.partition(".")[0] == name}
         sizes = {int(each[:-1]) * UNITS[each[-1]]: each for each in amounts}
-        arguments = (collective_of(name), METHODS.get(name, "native"), *sorted(sizes))
+        arguments = (collective_of(name), METHODS.get(algorithm, "native"), *sorted(sizes))
         printed, version = self.levels(machine, ranks, options, *arguments), self.version()
         return {
             (machine, f"{name}.{sizes[int(size)]}", ranks, form): Result(seconds=float(seconds), version=version)
@@ -127,7 +159,7 @@ class Hierarchies:
             ROOT / f"machines/{machine}.json",
         ]
         words += ["--no-shared", "--sizes", size]
-        if order_of(ranks) == "round-robin" and machine.startswith("graphene"):
+        if order_of(machine, ranks) == "round-robin":
             words.append("--by-node")
         if parameters := parameters_of(json.loads((ROOT / f"machines/{machine}.json").read_text(encoding="utf-8"))):
             path = self.folder / f"{machine}-parameters.json"

@@ -45,6 +45,7 @@ AMOUNTS = ("1K", "16K", "256K", "4M")
 LEVELS = "levels"
 BY_LEVELS, VECTORS = ("flat", "levels"), ("vectors.1K", "vectors over nodes.1K")
 SUMMA, SUMMA_OVER_NODES = ("summa.128", "summa linear.128"), "summa linear over nodes.128"
+BY_SOCKET, UNEVEN = " by socket", ", uneven links"
 OVER_NODES = " `over nodes`: ranks are dealt to the nodes in turn, else they are packed."
 PRODUCTS = ("simple", "groups-2", "groups-4", "groups-8", "topology")
 HIERARCHIES = ("H_topo", "H_conf1", "H_conf2", "H_conf3", "H_conf4")
@@ -274,6 +275,23 @@ PLACED_TARGETS = (
         HSPLIT,
     ),
     *collective_targets(),
+    PlacedTarget(
+        "hsplit-2018-figure-7-links",
+        "Figure 7 with other links and another order of ranks",
+        10,
+        tuple(
+            cases(
+                f"smp12e5{UNEVEN}",
+                tuple(f"broadcast pipeline{BY_SOCKET}.{each}" for each in ("16K", "64K")),
+                (96,),
+                BY_LEVELS,
+            )
+        ),
+        "`uneven links`: 1 us and 1 GB/s between pairs of NUMA nodes, 0.5 us and 3 GB/s inside a pair, 0.1 us and "
+        "8 GB/s inside a NUMA node (assumed; Figure 7 has equal links). `by socket`: ranks are dealt to the sockets in "
+        "turn, which Open MPI 2.0 does by default; the paper names no order.",
+        HSPLIT,
+    ),
     *product_targets(),
     PlacedTarget(
         "hsplit-2018-figure-14",

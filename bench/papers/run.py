@@ -57,17 +57,11 @@ class Simulator:
         words: list[object] = [self.command, "simulate", "--quiet", "--share-globals", "--order", sweep.order]
         words += ["--machine", ROOT / f"machines/{sweep.machine}.json", "--np", sweep.ranks]
         if sweep.splits:
-            # Times are combined by an allreduce: SMPI's recursive doubling has few messages.
-            words += [
-                "--algorithm",
-                "allreduce:rdb",
-                "--",
-                self.groups,
-                sweep.collective,
-                sweep.size,
-                sweep.algorithm,
-                *groups,
-            ]
+            # A barrier by a tree has the fewest messages.
+            method, _, name = sweep.algorithm.partition("smpi=")
+            words += ["--algorithm", "barrier:ompi_tree"]
+            words += ["--algorithm", f"{sweep.collective}:{name}"] if name else []
+            words += ["--", self.groups, sweep.collective, sweep.size, method or "native", *groups]
         else:
             choices = [f"{sweep.collective},{sweep.size},{choice(sweep, each)}" for each in groups]
             words += ["--", self.schedules, *MODEL, *choices]

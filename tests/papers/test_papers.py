@@ -12,8 +12,8 @@ from tests.helpers.scripts import load
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "bench" / "papers"
-claims, pages, placed, placed_claims, rows, run, targets = load(
-    "bench/papers", "claims", "pages", "placed", "placed_claims", "rows", "run", "targets"
+claims, pages, placed, placed_claims, ring_model, rows, run, targets = load(
+    "bench/papers", "claims", "pages", "placed", "placed_claims", "ring_model", "rows", "run", "targets"
 )
 
 
@@ -109,6 +109,56 @@ def test_a_figure_is_reproduced_within_a_thousandth(
     for each in removed:
         assert found[each].seconds == pytest.approx(committed[each].seconds, rel=1e-3)
         assert found[each].splits == pytest.approx(committed[each].splits, rel=1e-3)
+
+
+@pytest.mark.simgrid
+def test_a_ring_of_which_a_part_is_simulated_takes_as_long(simgrid: None, build_folder: Path, tmp_path: Path) -> None:  # noqa: F811
+    """130 ranks, blocks of 127 bytes and a shorter last one: 16 of 129 steps, beside all of them."""
+    command = [build_folder / "bin/ranktree", "simulate"]
+    program = tmp_path / "groups"
+    words = [*command, "--compile", "--", "c++", "-std=c++20", "-O2", FOLDER / "groups.cpp", "-o", program]
+    subprocess.run(list(map(str, words)), check=True, timeout=200)
+    words = [*command, "--quiet", "--share-globals", "--order", "round-robin", "--np", 130]
+    words += ["--machine", ROOT / "machines/bluegene-p-2048.json", "--", program, "broadcast", 16400]
+    found = []
+    for steps in (0, 16):
+        done = subprocess.run(
+            [*map(str, words), f"scatter-ring={steps}", "1", "10"],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            timeout=200,
+        )
+        found.append([seconds for seconds, _ in run.split_times(done.stdout)])
+    assert found[1] == pytest.approx(found[0], rel=0.03)
+    # Ten rings of 13 ranks are simulated whole, but for the first ring, between the groups.
+    assert found[0][1] < found[0][0]
+
+
+@pytest.mark.parametrize("ranks", [2048, 5000])
+def test_a_ring_takes_the_latency_of_its_steps(ranks: int) -> None:
+    """hier-bcast-2014, formula 5: a step is a message between neighbours, of which a few are a hop or two further."""
+    size = 512 << 10
+    step = 2.9e-6 + 1e-7 + 2 * 3e-7 + (size / ranks + 16) / 425e6
+    found = results()[f"bluegene-p-{ranks}", ranks, "broadcast", size, targets.RINGS[ranks], 1].seconds
+    assert (ranks - 1) * step < found < 1.25 * ((ranks - 1) * step + 2 * size / 425e6)
+
+
+def test_the_rings_formula_is_the_flat_one_with_one_group_and_least_at_the_root() -> None:
+    """hier-bcast-2014, formulas 5 and 12; 14 holds for 512 KB with 2,048 processes."""
+    latency, per_byte = ring_model.costs_of("bluegene-p-2048")
+    assert (latency, 1 / per_byte) == (pytest.approx(3.6e-6), pytest.approx(425e6))
+    size = 512 << 10
+    flat = (11 + 2047) * latency + 2 * 2047 / 2048 * size * per_byte
+    assert ring_model.seconds_of("bluegene-p-2048", 2048, size, 1) == pytest.approx(flat)
+    times = {1 << bit: ring_model.seconds_of("bluegene-p-2048", 2048, size, 1 << bit) for bit in range(11)}
+    assert min(times, key=lambda groups: times[groups]) in (32, 64)
+
+
+def test_the_formula_on_the_page_is_that_of_the_machine_file() -> None:
+    page = (pages.FOLDER / "hier-bcast-2014.md").read_text(encoding="utf-8")
+    assert page.count("| formula 12 |") == sum(target.model for target in targets.TARGETS)
+    assert "with 3.6 us and 425 MB/s of the machine file" in page
 
 
 def test_an_allreduce_in_groups_has_the_form_of_the_paper() -> None:
