@@ -4,16 +4,19 @@ import importlib.util
 import math
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 HERE = Path(__file__).resolve().parent
 
 
 class Missing(Exception):
-    """The application is not installed; the text has the command that installs it."""
+    """The application is not installed; the text has the command that installs it, or the option that names it."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +24,20 @@ class Reference:
     """A value in the output."""
 
     name: str
-    pattern: re.Pattern[str]  # one group: the number
-    value: float
+    pattern: re.Pattern[str]  # one group: the number or word
+    value: float | str
     tolerance: float  # absolute
 
     def fault(self, output: str) -> str | None:
         """What is wrong with it, or nothing. Where the pattern matches several lines, each must be right."""
         found = self.pattern.findall(output)
         if not found:
-            return f"{self.name}: expected {self.value:g}, found no line"
+            return f"{self.name}: expected {self.value}, found no line"
         for text in found:
+            if isinstance(self.value, str):
+                if text != self.value:
+                    return f"{self.name}: expected {self.value}, found {text}"
+                continue
             number = parsed(text)
             if not abs(number - self.value) <= self.tolerance:  # NaN is wrong
                 return f"{self.name}: expected {self.value:g} within {self.tolerance:g}, found {text}"
@@ -47,12 +54,17 @@ class Application:
     ranks: int
     seconds: float  # limit of one run
     machines: tuple[str, ...]  # where a plain run takes less than that; empty for all
-    package: str  # Debian's; empty where modules of Python are needed
+    package: str  # Debian's; empty where modules of Python are needed, or a source folder
     modules: tuple[str, ...]
+    source: str  # the option of run.py that names the folder which holds the program; empty for an installed one
+    folder: Path | None  # that folder
+    build: tuple[str, ...]  # makes the program from the input; empty where nothing is compiled
+    cart: bool  # makes Cartesian communicators
     input: tuple[str, ...]  # files that are copied to where it runs
     output: str  # the file with the results; empty for standard output
     variables: dict[str, str]
     varying: tuple[re.Pattern[str], ...]  # lines of standard output that differ between equal runs
+    rounding: tuple[re.Pattern[str], ...]  # lines whose last digits depend on the order of sums
     references: tuple[Reference, ...]
 
     def command(self) -> list[str]:
@@ -60,16 +72,26 @@ class Application:
         absent = [name for name in self.modules if importlib.util.find_spec(name) is None]
         if absent:
             raise Missing(f"{self.name}: {absent[0]} is missing: {sys.executable} -m pip install {' '.join(absent)}")
-        path = sys.executable if self.program == "python" else shutil.which(self.program)
-        if path is None:
-            raise Missing(f"{self.name}: {self.program} is missing: apt-get install {self.package}")
-        return [path, *self.arguments]
+        if self.source and not (self.folder and (self.folder / self.program).exists()):
+            raise Missing(
+                f"{self.name}: --{self.source} FOLDER: expected a folder with {self.program}, found {self.folder}"
+            )
+        program = str(self.folder / self.program) if self.folder else self.program
+        needed = [word for word in self.build if word.startswith("/")] + [self.build[0] if self.build else program]
+        if program == "python":
+            needed, program = [sys.executable], sys.executable
+        for name in needed:
+            if shutil.which(name) is None and not Path(name).is_file():
+                raise Missing(f"{self.name}: {name} is missing: apt-get install {self.package}")
+        return [shutil.which(program) or program, *self.arguments]
 
     def prepare(self, folder: Path) -> None:
         """Puts the input into an empty folder."""
         folder.mkdir(parents=True)
         for name in self.input:
             shutil.copy(HERE / self.name / name, folder / name)
+        if self.build:
+            subprocess.run(self.build, cwd=folder, timeout=120, check=True)
 
     def faults(self, standard_output: str, folder: Path) -> list[str]:
         """What is wrong with the results of a run in this folder."""
@@ -79,10 +101,11 @@ class Application:
             output = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
         return [fault for reference in self.references if (fault := reference.fault(output))]
 
-    def steady(self, standard_output: str) -> list[str]:
-        """The lines that equal runs have in common."""
+    def steady(self, standard_output: str, bitwise: bool = False) -> list[str]:
+        """The lines that equal runs have in common; bitwise: if sums are reproducible."""
         lines = standard_output.splitlines()
-        return [line for line in lines if not any(pattern.search(line) for pattern in self.varying)]
+        ignored = self.varying if bitwise else self.varying + self.rounding
+        return [line for line in lines if not any(pattern.search(line) for pattern in ignored)]
 
 
 def parsed(text: str) -> float:
@@ -93,10 +116,13 @@ def parsed(text: str) -> float:
         return math.nan
 
 
-def load(name: str) -> Application:
-    """The application of a folder."""
+def load(name: str, mpi: str = "openmpi", folders: Mapping[str, Path | None] = MappingProxyType({})) -> Application:
+    """The application of a folder, for an MPI. KeyError if it is not built with that MPI."""
     with (HERE / name / "application.toml").open("rb") as file:
         data = tomllib.load(file)
+    if mpi != "openmpi":
+        data |= data[mpi]
+    source = data.get("source", "")
     references = tuple(
         Reference(each["name"], re.compile(each["pattern"], re.MULTILINE), each["value"], each["tolerance"])
         for each in data["reference"]
@@ -110,10 +136,15 @@ def load(name: str) -> Application:
         machines=tuple(data.get("machines", ())),
         package=data.get("package", ""),
         modules=tuple(data.get("modules", ())),
+        source=source,
+        folder=folders.get(source),
+        build=tuple(data.get("build", ())),
+        cart=data.get("cart", False),
         input=tuple(data["input"]),
         output=data.get("output", ""),
         variables=data.get("variables", {}),
         varying=tuple(re.compile(pattern) for pattern in data["varying"]),
+        rounding=tuple(re.compile(pattern) for pattern in data.get("rounding", ())),
         references=references,
     )
 

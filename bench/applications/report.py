@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
 """Prints the tables of results.csv as Markdown.
 
-report.py [FILE]
+report.py --build BUILD [FILE]
+
+From five rounds on, the time of a variant beside packed order has a 95 % interval, as in `ranktree compare`: rounds are
+drawn, for what slows a round down slows all its runs.
 """
 
+import argparse
 import csv
 import statistics
 import sys
 from pathlib import Path
 
 RESULTS = Path(__file__).resolve().parent / "results.csv"
-HEAD = "| application | machine | variant | runs | right | same output | median s | load | MB between nodes |"
+HEAD = (
+    "| application | machine | variant | runs | right | same output | median s | times packed (95 % interval) | load "
+    "| MB between nodes | calls served |"
+)
 
 
 def table(rows: list[dict[str, str]]) -> list[str]:
@@ -23,16 +30,34 @@ def table(rows: list[dict[str, str]]) -> list[str]:
         right, same = (sum(run[column] == "True" for run in runs) for column in ("right", "same"))
         seconds, load = (statistics.median(float(run[column]) for run in runs) for column in ("seconds", "load"))
         counted = [int(run["bytes"]) for run in runs if run["bytes"]]
+        calls = [f"{int(run['served']):,} of {int(run['calls']):,}" for run in runs if int(run["calls"] or 0)]
         traffic = f"{statistics.median(counted) / 1e6:.1f}" if counted else ""
-        cells = (*key, len(runs), right, same, f"{seconds:.1f}", f"{load:.0f}", traffic)
+        beside = times_packed(groups.get((*key[:2], "packed"), []), runs)
+        cells = (*key, len(runs), right, same, f"{seconds:.1f}", beside, f"{load:.0f}", traffic, (calls or [""])[-1])
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return lines
 
 
+def times_packed(packed: list[dict[str, str]], runs: list[dict[str, str]]) -> str:
+    """The ratio of medians with its interval, where both have the same rounds, and enough of them."""
+    from ranktree.runs.statistics import FEWEST, ratio_interval  # noqa: PLC0415
+
+    pairs = [{run["round"]: float(run["seconds"]) for run in each} for each in (runs, packed)]
+    if len(runs) < FEWEST or pairs[0].keys() != pairs[1].keys() or runs is packed:
+        return ""
+    own, others = ([times[key] for key in sorted(pairs[1])] for times in pairs)
+    low, high = ratio_interval(own, others, paired=True)
+    return f"{statistics.median(own) / statistics.median(others):.2f} ({low:.2f} to {high:.2f})"
+
+
 def main() -> int:
     """Reads the file of measured runs."""
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS
-    with path.open(encoding="utf-8") as file:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, required=True, help="has the package of Python")
+    parser.add_argument("path", type=Path, nargs="?", default=RESULTS, metavar="FILE")
+    options = parser.parse_args()
+    sys.path.insert(0, str(options.build / "python"))
+    with options.path.open(encoding="utf-8") as file:
         print("\n".join(table(list(csv.DictReader(file)))))
     return 0
 

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Unchanged applications, plain and with Ranktree: is the result right, and what do time and traffic become?
 
-    run.py --build BUILD [--rounds 3] [--machine NAME] [--results FILE] [--patterns FOLDER] [NAME...]
+    run.py --build BUILD [--rounds 3] [--machine NAME] [--results FILE] [--patterns FOLDER] [--nas FOLDER] [NAME...]
 
-Each variant runs once a round, every second round backwards, under Open MPI. A run is right if its exit code is 0 and
-each of the application's reference values is within its tolerance; its output is the same if its standard output equals
-the first packed run's but for times. results.csv has a row a run, with the load of the machine as it began. Clusters
-need root (docs/how-to/emulate-a-cluster.md).
+Each variant runs once a round, every second round backwards, under Open MPI or MPICH. A run is right if its exit code
+is 0 and each of the application's reference values is within its tolerance; its output is the same if its standard
+output equals the first packed run's but for times and the last digits of sums, or, with reproducible reductions, the
+first such run's but for times. results.csv has a row a run, with the load of the machine as it began. Clusters need
+root (docs/how-to/emulate-a-cluster.md). Without NAME, applications that are not installed are left out.
 """
 
 import argparse
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,11 +32,41 @@ sys.path.insert(0, str(HERE.parent))
 
 from endings import Ended, end_by_exception, undisturbed  # noqa: E402
 
-MACHINES: dict[str, tuple[int, ...]] = {"one node": (), "4x4": (4, 4, 4, 4), "5+3+4+4": (5, 3, 4, 4)}
+MPICH = "one node, MPICH"  # Debian's MPICH 4.0.2 hangs in MPI_Finalize between nodes
+MACHINES: dict[str, tuple[int, ...]] = {"one node": (), "4x4": (4, 4, 4, 4), "5+3+4+4": (5, 3, 4, 4), MPICH: ()}
+SOURCES = ("nas", "osu")  # benchmarks that the user has built
 RATE, LATENCY = 200, 200  # Mbit/s and microseconds of a node's link
 RESULTS = HERE / "results.csv"
-FIELDS = ("application", "machine", "variant", "round", "exit", "right", "same", "seconds", "bytes", "load")
-VARIANTS = ("packed", "traced", "round robin", "plan", "reordered", "auto, first run", "auto, cached", "all")
+FIELDS = (
+    "application",
+    "machine",
+    "variant",
+    "round",
+    "exit",
+    "right",
+    "same",
+    "seconds",
+    "bytes",
+    "load",
+    "served",
+    "calls",
+)
+VARIANTS = (
+    "packed",
+    "traced",
+    "round robin",
+    "plan",
+    "reordered",
+    "reordered round robin",
+    "cart",
+    "auto, first run",
+    "auto, cached",
+    "all",
+    "reproducible",
+    "reproducible, reordered",
+)
+BY_NODE = ("round robin", "reordered round robin", "cart", "reproducible, reordered")  # where there are several
+LOG = "collectives.log"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -46,7 +78,7 @@ class Bench:
     folder: Path
     machine: str
     kept: Path | None = None  # gets copies of the patterns; nodes may not see it
-    first: dict[str, list[str]] = field(default_factory=dict)  # steady output of the first packed run
+    first: dict[tuple[str, bool], list[str]] = field(default_factory=dict)  # steady output of the first such run
 
     @property
     def slots(self) -> tuple[int, ...]:
@@ -84,6 +116,9 @@ class Bench:
 
     def launch(self, application: Application, *options: str) -> list[str]:
         """The launcher's command."""
+        if self.machine == MPICH:
+            settings = [word for pair in application.variables.items() for word in ("-genv", *pair)]
+            return ["mpirun.mpich", "-np", str(application.ranks), *settings, *application.command()]
         exported = [word for pair in application.variables.items() for word in ("-x", "=".join(pair))]
         words = ["-np", str(application.ranks), *options, *exported, *application.command()]
         if not self.slots:
@@ -115,24 +150,34 @@ class Bench:
 
     def command(self, application: Application, variant: str) -> list[str]:
         """What a variant runs."""
-        launch = self.launch(application, *(["--map-by", "node"] if variant == "round robin" else []))
+        launch = self.launch(application, *(["--map-by", "node"] if self.slots and variant in BY_NODE else []))
         pattern = str(self.pattern(application))
-        auto = ["--collectives", "auto", "--collectives-cache", str(self.folder / f"cache-{application.name}")]
+        cache = self.folder / f"cache-{application.name}"
+        if variant == "auto, first run":
+            shutil.rmtree(cache, ignore_errors=True)
+        auto = ["--collectives", "auto", "--collectives-cache", str(cache), "--collectives-log", LOG]
         run = {
             "reordered": ["--reorder", pattern],
+            "reordered round robin": ["--reorder", pattern],
+            "cart": ["--cart"],
             "plan": ["--plan", str(self.plan_file(application)), "--verify-hosts"],
-            "auto, first run": ["--collectives", "auto", "--no-collectives-cache"],
+            "auto, first run": auto,
             "auto, cached": auto,
-            "all": ["--reorder", pattern, *auto],
+            "all": ["--reorder", pattern, *(["--cart"] if application.cart else []), *auto],
+            "reproducible": ["--collectives", "native"],
+            "reproducible, reordered": ["--reorder", pattern, "--collectives", "native"],
         }
         ranktree = str(self.build / "bin/ranktree")
         if variant == "traced":
             return [ranktree, "trace", "-q", "-o", pattern, "--", *launch]
         return [ranktree, "run", *run[variant], "--", *launch] if variant in run else launch
 
-    def variants(self) -> list[str]:
+    def variants(self, application: Application) -> list[str]:
         """Round robin and a plan have no other nodes to choose from on one node."""
-        return [name for name in VARIANTS if self.slots or name not in ("round robin", "plan")]
+        names = [
+            name for name in VARIANTS if self.slots or name not in ("round robin", "reordered round robin", "plan")
+        ]
+        return [name for name in names if application.cart or name != "cart"]
 
     def measure(self, application: Application, variant: str, number: int) -> dict[str, object]:
         """One run: a row of results.csv."""
@@ -143,25 +188,26 @@ class Bench:
         if self.slots:
             self.call("minicluster", "bytes", self.state, "--reset")
         begin = time.monotonic()
-        code, output, errors = finished(command, folder, application.seconds)
+        reproducible = variant.startswith("reproducible")
+        code, output, errors = finished(command, folder, application.seconds, reproducible)
         seconds = time.monotonic() - begin
         counted = self.call("minicluster", "bytes", self.state, "--json") if self.slots else "{}"
         faults = application.faults(output, folder)
         for fault in faults:
             print(f"{application.name}, {self.machine}, {variant}: {fault}\n{errors[-1000:]}", file=sys.stderr)
-        steady = application.steady(output)
-        first = self.first.setdefault(application.name, steady)
+        steady = application.steady(output, bitwise=reproducible)
+        first = self.first.setdefault((application.name, reproducible), steady)
         same = steady == first
         for line in list(unified_diff(first, steady, lineterm="", n=0))[3:]:
             print(f"{application.name}, {self.machine}, {variant}: {line}", file=sys.stderr)
         row = (application.name, self.machine, variant, number, code, not faults and code == "0", same)
         figures = (f"{seconds:.3f}", json.loads(counted).get("inter_node_bytes", ""), f"{load_before:.1f}")
-        return dict(zip(FIELDS, (*row, *figures), strict=True))
+        return dict(zip(FIELDS, (*row, *figures, *served(folder / LOG)), strict=True))
 
     def rounds(self, application: Application, count: int) -> Iterator[dict[str, object]]:
         """All rows. The first round runs in the order of VARIANTS: a plan needs the trace, a cache its first run."""
         for number in range(count):
-            for variant in self.variants() if number % 2 == 0 else self.variants()[::-1]:
+            for variant in self.variants(application)[:: 1 if number % 2 == 0 else -1]:
                 row = self.measure(application, variant, number)
                 yield row
                 if variant == "traced" and number == 0:
@@ -172,10 +218,19 @@ class Bench:
                     print(f"{application.name}, {self.machine}:\n{self.plan(application)}", flush=True)
 
 
-def finished(command: list[str], folder: Path, limit: float) -> tuple[str, str, str]:
+def served(log: Path) -> tuple[int | str, int | str]:
+    """Of the collective calls that Ranktree may serve, those that it served, and all; empty without a log."""
+    if not log.exists():
+        return "", ""
+    pairs = re.findall(r" (\d+) of (\d+) not by the MPI", log.read_text(encoding="utf-8", errors="replace"))
+    return sum(int(pair[0]) for pair in pairs), sum(int(pair[1]) for pair in pairs)
+
+
+def finished(command: list[str], folder: Path, limit: float, reproducible: bool) -> tuple[str, str, str]:
     """The exit code, or `late`, and both outputs of a command."""
+    environment = {**os.environ, **ROOT, **({"RANKTREE_REPRODUCIBLE": "1"} if reproducible else {})}
     with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **ROOT}
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
         try:
             output, errors = process.communicate(timeout=limit)
@@ -194,7 +249,7 @@ def read_rows(path: Path) -> list[dict[str, object]]:
     if not path.exists():
         return []
     with path.open(encoding="utf-8") as lines:
-        return list(csv.DictReader(lines))
+        return [dict.fromkeys(FIELDS, "") | row for row in csv.DictReader(lines)]
 
 
 def write(path: Path, rows: list[dict[str, object]]) -> None:
@@ -205,7 +260,28 @@ def write(path: Path, rows: list[dict[str, object]]) -> None:
         writer.writerows(rows)
 
 
-def measure_all(options: argparse.Namespace, applications: list[Application], folder: Path) -> bool:
+def ready(options: argparse.Namespace, machine: str) -> list[Application]:
+    """The applications that run on this machine. Raises Missing where one of them was named and is not installed."""
+    found = []
+    for name in options.names or names():
+        try:
+            each = load(
+                name, "mpich" if machine == MPICH else "openmpi", {name: getattr(options, name) for name in SOURCES}
+            )
+            each.command()
+        except KeyError:
+            continue
+        except Missing as reason:
+            if options.names:
+                raise
+            print(f"left out: {reason}", file=sys.stderr)
+            continue
+        if not each.machines or machine in each.machines or machine == MPICH:
+            found.append(each)
+    return found
+
+
+def measure_all(options: argparse.Namespace, folder: Path) -> bool:
     """Replaces the rows of these applications and machines; whether each run was right."""
     right = True
     for number, machine in enumerate(options.machine or MACHINES):
@@ -214,9 +290,7 @@ def measure_all(options: argparse.Namespace, applications: list[Application], fo
         )
         bench.folder.mkdir()
         with bench.up():
-            for application in applications:
-                if application.machines and machine not in application.machines:
-                    continue
+            for application in ready(options, machine):
                 about = (application.name, machine)
                 rows = [row for row in read_rows(options.results) if (row["application"], row["machine"]) != about]
                 for row in bench.rounds(application, options.rounds):
@@ -227,6 +301,13 @@ def measure_all(options: argparse.Namespace, applications: list[Application], fo
     return right
 
 
+def folder_of(text: str) -> Path:
+    """A folder that exists, as an absolute path."""
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"expected a folder, found '{text}'")
+    return Path(text).resolve()
+
+
 def main() -> int:
     """Measures what is named, all applications if none is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -235,24 +316,24 @@ def main() -> int:
     parser.add_argument("--machine", action="append", choices=MACHINES, help="this one only; may be repeated")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FILE")
     parser.add_argument("--patterns", type=Path, metavar="FOLDER", help="gets copies of the traced patterns")
+    for name in SOURCES:
+        parser.add_argument(
+            f"--{name}", type=folder_of, metavar="FOLDER", help=f"where the {name.upper()} benchmarks are built"
+        )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}")
     options = parser.parse_args()
     unknown = sorted(set(options.names) - set(names()))
     if unknown:
         parser.error(f"NAME: expected one of {', '.join(names())}, found '{unknown[0]}'")
-    applications = [load(name) for name in options.names or names()]
-    try:
-        for application in applications:
-            application.command()
-    except Missing as reason:
-        print(reason, file=sys.stderr)
-        return 1
     if options.patterns:
         options.patterns.mkdir(parents=True, exist_ok=True)
     end_by_exception()
     try:
         with tempfile.TemporaryDirectory(prefix="ranktree-applications-") as folder:
-            return 0 if measure_all(options, applications, Path(folder)) else 1
+            return 0 if measure_all(options, Path(folder)) else 1
+    except Missing as reason:
+        print(reason, file=sys.stderr)
+        return 1
     except Ended:
         return 1
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers import scripts
 
-(application,) = scripts.load("bench/applications", "application")
+application, run = scripts.load("bench/applications", "application", "run")
 RUN = Path(__file__).resolve().parents[2] / "bench/applications/run.py"
 
 LAMMPS = """Step Temp E_pair E_mol TotEng Press
@@ -142,7 +142,7 @@ def test_digits_that_follow_the_order_of_sums_may_differ() -> None:
 
 @pytest.mark.parametrize("name", application.names())
 def test_the_input_is_there(tmp_path: Path, name: str) -> None:
-    each = application.load(name)
+    each = replace(application.load(name), build=())
     each.prepare(tmp_path / "run")
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == sorted(each.input)
 
@@ -163,17 +163,93 @@ def test_an_unknown_application_is_refused(build_folder: Path) -> None:
     command = [sys.executable, str(RUN), "--build", str(build_folder), "nosuch"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 2
-    assert "NAME: expected one of cp2k, heat, hpcc, lammps, nwchem, found 'nosuch'" in result.stderr
+    assert f"NAME: expected one of {', '.join(application.names())}, found 'nosuch'" in result.stderr
+
+
+def test_a_source_folder_must_exist(build_folder: Path) -> None:
+    command = [sys.executable, str(RUN), "--build", str(build_folder), "--nas", "/no/such/folder"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 2
+    assert "argument --nas: expected a folder, found '/no/such/folder'" in result.stderr
+
+
+def test_a_source_folder_must_hold_the_program(tmp_path: Path) -> None:
+    with pytest.raises(
+        application.Missing, match="nas-ft: --nas FOLDER: expected a folder with bin/ft.S.x, found None"
+    ):
+        application.load("nas-ft").command()
+    with pytest.raises(application.Missing, match=f"with bin/ft.S.x, found {tmp_path}"):
+        application.load("nas-ft", folders={"nas": tmp_path}).command()
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/ft.S.x"
+    program.touch(mode=0o755)
+    assert application.load("nas-ft", folders={"nas": tmp_path}).command() == [str(program)]
+
+
+def test_a_compiler_that_is_missing_is_named() -> None:
+    missing = replace(application.load("fftw"), build=("no-such-compiler",))
+    with pytest.raises(
+        application.Missing, match="fftw: no-such-compiler is missing: apt-get install libfftw3-mpi-dev"
+    ):
+        missing.command()
+
+
+def test_an_application_is_not_run_with_an_mpi_that_it_was_not_built_with() -> None:
+    assert "mpich" in application.load("scalapack", "mpich").program
+    with pytest.raises(KeyError):
+        application.load("cp2k", "mpich")
+
+
+def test_a_word_must_be_equal(tmp_path: Path) -> None:
+    output = " Verification    =             SUCCESSFUL\n Active procs    =                       16\n"
+    each = application.load("nas-is")
+    assert each.faults(output, tmp_path) == []
+    assert each.faults(output.replace("SUCCESSFUL", "UNSUCCESSFUL"), tmp_path) == [
+        "verification: expected SUCCESSFUL, found UNSUCCESSFUL"
+    ]
+    assert each.faults("", tmp_path)[0] == "verification: expected SUCCESSFUL, found no line"
+
+
+def test_reproducible_sums_must_agree_to_the_last_digit() -> None:
+    salt = application.load("pppm")
+    lines = ["Step Temp", "       5 0.01 -0.13", "Loop time of 2 on 16 procs"]
+    assert salt.steady("\n".join(lines)) == lines[:1]
+    assert salt.steady("\n".join(lines), bitwise=True) == lines[:2]
+
+
+def test_a_build_that_fails_stops_the_run(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        replace(application.load("fftw"), build=("false",)).prepare(tmp_path / "run")
+
+
+def test_served_calls_are_summed_over_communicators(tmp_path: Path) -> None:
+    log = tmp_path / "collectives.log"
+    assert run.served(log) == ("", "")
+    log.write_text(
+        "ranktree: 4 ranks on 1 node: calls: broadcast 5 of 9 not by the MPI, barrier 0 of 2 not by the MPI\n"
+        "ranktree: 2 ranks on 1 node: calls: allreduce 3 of 4 not by the MPI\n",
+        encoding="utf-8",
+    )
+    assert run.served(log) == (8, 15)
 
 
 def test_the_report_counts_right_runs_and_takes_medians() -> None:
     (report,) = scripts.load("bench/applications", "report")
     rows = [
         {"application": "a", "machine": "4x4", "variant": "packed", "right": right, "same": "True"}
-        | {"seconds": seconds, "load": "2", "bytes": "1500000"}
+        | {"seconds": seconds, "load": "2", "bytes": "1500000", "round": seconds, "served": "3", "calls": "7"}
         for right, seconds in (("True", "1"), ("False", "2"), ("True", "9"))
     ]
-    assert report.table(rows)[2:] == ["| a | 4x4 | packed | 3 | 2 | 3 | 2.0 | 2 | 1.5 |"]
+    assert report.table(rows)[2:] == ["| a | 4x4 | packed | 3 | 2 | 3 | 2.0 |  | 2 | 1.5 | 3 of 7 |"]
+
+
+def test_times_are_compared_round_by_round() -> None:
+    (report,) = scripts.load("bench/applications", "report")
+    packed = [{"round": str(number), "seconds": str(10 + 5 * number)} for number in range(6)]
+    half = [{"round": row["round"], "seconds": str(float(row["seconds"]) / 2)} for row in packed]
+    assert report.times_packed(packed, half[::-1]) == "0.50 (0.50 to 0.50)"
+    assert report.times_packed(packed, half[:5]) == ""
+    assert report.times_packed(packed[:4], half[:4]) == ""
 
 
 def test_calls_are_listed_with_the_most_bytes_first() -> None:

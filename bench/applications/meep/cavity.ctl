@@ -1,0 +1,7 @@
+; The lowest mode of a square cavity with metallic walls, in a dielectric.
+(set! geometry-lattice (make lattice (size 2 2 no-size)))
+(set! default-material (make dielectric (epsilon 4)))
+(set-param! resolution 8)
+(set! sources (list (make source
+  (src (make gaussian-src (frequency 0.177) (fwidth 0.4))) (component Ez) (center 0.1 0.2))))
+(run-sources+ 25 (after-sources (harminv Ez (vector3 0.3 -0.2) 0.177 0.05)))
