@@ -25,7 +25,7 @@ def text_of(log: Path) -> str:
 
 
 def test_auto_takes_the_reduce_scatter_pair_by_pair(build_folder: Path, tmp_path: Path) -> None:
-    """It replaces the native call, which moves more bytes over links of 200 Mbit/s. The run ends with the decision."""
+    """It replaces the native call, which moves more bytes over links of 200 Mbit/s. The launcher is stopped then."""
     if shutil.which("mpirun.openmpi") is None:
         pytest.skip("mpirun.openmpi is not installed")
     with cluster_up(
