@@ -13,7 +13,7 @@ RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/pytho
 # Labels of pyproject.toml.
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
-.PHONY: help setup mpis configure build demo test test-quick lint docs fuzz mpi4py asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
+.PHONY: help setup mpis configure build demo test test-quick lint docs fuzz soak mpi4py asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
   bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time bench-applications papers papers-fig papers-list install wheel test-wheel clean
 
 help:
@@ -71,6 +71,10 @@ fuzz: setup
 	cmake --preset fuzz
 	cmake --build build/fuzz --parallel $(JOBS)
 	$(VENV)/bin/python tools/fuzz.py --build build/fuzz --seconds $(FUZZ_SECONDS)
+
+## make soak         10 minutes for each of Debian's MPIs: random launches, kills, full disks; then 10^6 collectives each (root)
+soak: build
+	SOAK_SECONDS=600 $(RUN_PYTEST) -q tests/pmpi/test_soak.py
 
 ## make mpi4py       mpi4py's own tests, bare and under every library, with each of Debian's MPIs (needs the package index)
 mpi4py: build

@@ -1,11 +1,13 @@
-/* `lasting ROUNDS`: each round makes communicators and a grid, calls collectives on them and frees them. Rank 0 prints
- * how many KiB its memory has grown since a fifth of the rounds, and the checksum of all collectives. */
+/* `lasting ROUNDS [CALLS]`: each round makes two communicators and a grid, calls three collectives on each of them
+ * CALLS times (1) and frees them. Rank 0 prints how many KiB its memory has grown since a fifth of the rounds, and the
+ * checksum of all collectives; after the first round, "running" to stderr. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static int rank, size;
+static long calls = 1;
 
 static long resident_kib(void) {
   char line[256];
@@ -18,11 +20,14 @@ static long resident_kib(void) {
 }
 
 static long calls_on(MPI_Comm comm, long round) {
-  long mine = round + rank, all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, comm);
-  MPI_Bcast(&all, 1, MPI_LONG, 0, comm);
-  MPI_Barrier(comm);
-  return all;
+  long mine = round + rank, all = 0, sum = 0;
+  for (long i = 0; i < calls; ++i) {
+    MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, comm);
+    MPI_Bcast(&all, 1, MPI_LONG, 0, comm);
+    MPI_Barrier(comm);
+    sum += all;
+  }
+  return sum;
 }
 
 static long one_round(long round) {
@@ -43,10 +48,12 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const long rounds = argc > 1 ? atol(argv[1]) : 1000;
+  if (argc > 2) calls = atol(argv[2]);
   long sum = 0, before = 0;
   for (long round = 0; round < rounds; ++round) {
     if (round == rounds / 5) before = resident_kib();
     sum += one_round(round);
+    if (round == 0 && rank == 0) fputs("running\n", stderr);
   }
   if (rank == 0) printf("grown %ld KiB, checksum %ld\n", resident_kib() - before, sum);
   fflush(stdout);

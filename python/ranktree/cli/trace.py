@@ -20,6 +20,7 @@ from ranktree.simulate.tracing import trace_simulated
 INTERSPERSED = False
 EXAMPLE = "ranktree trace -o app.npz -- mpirun -n 64 ./app"
 NO_TRACE = 1
+FULL = 1 << 20  # free bytes of a disk that has no room for the records of a rank
 FORMAT, VERSION = "ranktree-trace", 1
 
 
@@ -160,7 +161,8 @@ def recover_after(path: Path, parts: Path, closing: Closing) -> bool:
     try:
         put_together(parts, path, closing)
     except (ValueError, OSError, RuntimeError) as error:
-        note(f"{path}: no trace was made: {error}; the ranks' records are in {parts}")
+        full = "the disk is full: " if shutil.disk_usage(parts).free < FULL else ""
+        note(f"{path}: no trace was made: {full}{error}; the ranks' records are in {parts}")
         return False
     return True
 
