@@ -193,7 +193,7 @@ Machine synthetic_machine(const std::string& description) {
   std::int64_t leaves = machine.shapes.front().leaf_count();
   for (const NetworkLevel& level : levels) {
     if (level.arity > core::topo::kMaxLeaves / leaves) {
-      refuse(description, "expected at most " + std::to_string(core::topo::kMaxLeaves) + " leaves, found more");
+      refuse(description, core::topo::too_many_leaves());
     }
     leaves *= level.arity;
   }
@@ -210,8 +210,7 @@ core::topo::Tree machine_in_network(NetworkPart network, const core::topo::Tree&
   }
   const std::int64_t hosts = set_shape(network, machine.network.hosts.front().shape);
   if (hosts > core::topo::kMaxLeaves / node.leaf_count()) {
-    throw core::Error(core::Fault::kInput, "network: expected at most " + std::to_string(core::topo::kMaxLeaves) +
-                                               " leaves on all hosts, found more");
+    throw core::Error(core::Fault::kInput, "network: " + core::topo::too_many_leaves());
   }
   machine.network = std::move(network);
   machine.described = false;

@@ -176,11 +176,19 @@ def test_a_network_that_does_not_fit_is_refused(ranktree: Callable, tmp_path: Pa
         ("node:2 core:2", network, "expected the description of one node"),
         ("core:2", flat, "expected at least one host"),
         ("core:2", tmp_path / "none", "none"),
-        ("core:128", network, "at most 16777216 leaves"),
+        ("core:128", network, "at most 4194304 leaves"),
     ):
         result = ranktree("topo", machine, "--network", file)
         assert (result.returncode, result.stderr.count("\n")) == (1, 1)
         assert expected in result.stderr
+
+
+def test_a_machine_too_large_for_memory_is_refused_at_once(command: str) -> None:
+    """In 2 GB of address space, which its tree of 2^24 leaves would exceed eight times."""
+    words = ["sh", "-c", f"ulimit -v 2000000 && exec {command} topo 'node:65536 core:256'"]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.endswith("expected at most 4194304 leaves, 4 GB in a tree, found more\n")
 
 
 def test_map_knows_the_switches_of_a_network(ranktree: Callable, tmp_path: Path) -> None:

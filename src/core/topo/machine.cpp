@@ -91,7 +91,7 @@ class Joiner {
     if (!hosts_.insert(host.name).second) refuse("host '" + host.name + "' is named twice");
     const Tree& shape = machine_.shapes[at(host.shape)];
     leaves_ += shape.leaf_count();
-    if (leaves_ > kMaxLeaves) refuse("expected at most " + std::to_string(kMaxLeaves) + " leaves, found more");
+    if (leaves_ > kMaxLeaves) refuse(too_many_leaves());
     const auto keys = keys_of(shape);
     std::vector<std::int32_t> handle(at(shape.object_count()));
     for (Object object = 0; object < shape.object_count(); ++object) {
@@ -250,6 +250,10 @@ int Machine::add_shape(Tree node) {
   if (found != shapes.end()) return static_cast<int>(found - shapes.begin());
   shapes.push_back(std::move(node));
   return static_cast<int>(shapes.size()) - 1;
+}
+
+std::string too_many_leaves() {
+  return "expected at most " + std::to_string(kMaxLeaves) + " leaves, 4 GB in a tree, found more";
 }
 
 Tree to_tree(const Machine& machine) {

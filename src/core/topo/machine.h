@@ -68,8 +68,9 @@ int switch_depth(const NetworkPart& part);
 // Host names are written to launchers' files and shell scripts, so only letters, digits, '.', '-' and '_' are accepted.
 bool is_host_name(std::string_view name);
 
-// The largest number of leaves a machine may have.
-inline constexpr std::int64_t kMaxLeaves = 16'777'216;
+// The largest number of leaves a machine may have, each of which takes about 1 KB in a tree, and the text for more.
+inline constexpr std::int64_t kMaxLeaves = 4'194'304;
+std::string too_many_leaves();
 
 // The machine as a tree: a Cluster at the root unless the machine is one host, then switches, nodes, and their parts.
 // Shapes with different levels are merged: a node skips levels it lacks. Throws Error(kInput) when there is no host,
