@@ -103,10 +103,12 @@ Part::~Part() {
   if (file_ >= 0) close(file_);
 }
 
-// In a folder that others may write to, a link could lead to any file of the user: it is not followed.
+// In a folder that others may write to, a link could lead to any file of the user, and a file could belong to another
+// user: the part is always a new file.
 void Part::open_file() noexcept {
   if (path_.empty()) return;
-  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+  unlink(path_.c_str());
+  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 }
 
 // `bytes` of zeros, at the end of the file as long as it can grow. `offset` is where, 0 in plain memory (and for the

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy
 import pytest
 
 from tests.helpers.mpis import VARIABLES
@@ -148,6 +149,20 @@ def test_the_installed_command_names_the_interpreter_that_lacks_a_package(prefix
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.startswith("ranktree: No module named ")
     assert str(tmp_path / "bare/bin/python") in result.stderr
+
+
+def test_the_installed_command_finds_packages_that_pythonpath_names(prefix: Path, tmp_path: Path) -> None:
+    """As modules of Spack and EasyBuild do; what is there replaces no module of Python's or of ours."""
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare")
+    (tmp_path / "others/ranktree").mkdir(parents=True)
+    for name in ("re.py", "json/__init__.py", "ranktree/__init__.py"):
+        path = tmp_path / "others" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("raise SystemExit('imported')\n", encoding="utf-8")
+    folders = f"{tmp_path / 'others'}:{Path(numpy.__file__).parents[1]}"
+    variables = {**with_python(tmp_path / "bare/bin"), "PYTHONPATH": folders}
+    assert "6 places" in run(prefix / "bin/ranktree", "topo", MACHINE, **variables)
+    assert "predict" in run(prefix / "bin/ranktree", "predict", "--help", **variables)
 
 
 @pytest.mark.slow

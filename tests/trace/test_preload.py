@@ -45,12 +45,13 @@ def parts_of(output: Path) -> Path:
     return output.with_name(output.name + ".parts")
 
 
-def test_a_link_in_place_of_a_part_is_not_followed(mpi, library, made, output, tmp_path):
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to], ids=["symbolic", "hard"])
+def test_a_link_in_place_of_a_part_is_not_followed(link, mpi, library, made, output, tmp_path):
     """Another user has made the folder first; the trace is complete all the same."""
     victim = tmp_path / "victim"
     victim.write_text("kept\n", encoding="ascii")
     parts_of(output).mkdir()
-    (parts_of(output) / "rank-1-0.part").symlink_to(victim)
+    link(parts_of(output) / "rank-1-0.part", victim)
     result = preloaded(mpi, 3, [library], made("ring.c"))
     assert result.returncode == 0
     assert victim.read_text(encoding="ascii") == "kept\n"

@@ -132,6 +132,7 @@ def show_progress(runs: int) -> Any:
 
 def write(found: dict[str, Any], output: Path | None, plot: Path | None, json: bool) -> None:
     """Files, then the result on stdout."""
+    from ranktree import _core  # noqa: PLC0415  the extension, for this verb only
     from ranktree.runs import picture, plans  # noqa: PLC0415
     from ranktree.runs.document import FORMAT, save  # noqa: PLC0415
 
@@ -143,7 +144,7 @@ def write(found: dict[str, Any], output: Path | None, plot: Path | None, json: b
     if output is not None:
         save(output, found)
     if plot is not None:
-        plot.write_text(picture.svg(found), encoding="utf-8")
+        _core.write_file(str(plot), picture.svg(found))
     if json:
         echo(json_format.dumps(found, indent=1, allow_nan=False))
     else:

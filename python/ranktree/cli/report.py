@@ -29,7 +29,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
 ) -> None:
     """Show who talks to whom, where, and what a better placement saves: one offline page, text, or JSON."""
     # #lizard forgives the number of parameters: every option is one
-    from ranktree.cli.output import require_writable  # noqa: PLC0415  the extension and numpy, for this verb only
+    from ranktree import _core  # noqa: PLC0415  the extension and numpy, for this verb only
+    from ranktree.cli.output import require_writable  # noqa: PLC0415
     from ranktree.report.document import as_json, build  # noqa: PLC0415
     from ranktree.report.html import as_html  # noqa: PLC0415
     from ranktree.report.inputs import METRICS, Request  # noqa: PLC0415
@@ -58,7 +59,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     )
     document = build(request)
     if output is not None:
-        output.write_text(as_html(document), encoding="utf-8")
+        _core.write_file(str(output), as_html(document))
     if json:
         echo(as_json(document))
     elif text or output is None:

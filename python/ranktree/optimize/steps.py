@@ -145,7 +145,7 @@ def machine_for(wishes: Wishes, command: LaunchCommand, notify: Notify) -> tuple
     path = wishes.folder / "machine.json"
     if wishes.machine is None and wishes.network is None and wishes.hosts is None:
         notify("looking at the hosts of the launch")
-        path.write_text(json.dumps(machine_of(where.found_by_launch(command).hosts), indent=1), encoding="utf-8")
+        _core.write_file(str(path), json.dumps(machine_of(where.found_by_launch(command).hosts), indent=1))
         return _core.load_machine(str(path)).cut_at("Core"), str(path)
     tree, described = usable_machine(wishes.machine, wishes.network, wishes.hosts, notify)
     if described:
@@ -274,7 +274,7 @@ def write_report(
         worthwhile=wishes.worthwhile,
         run=result.command or run_words(wishes, words, best, best.path),
     )
-    page.write_text(as_html(build(request)), encoding="utf-8")
+    _core.write_file(str(page), as_html(build(request)))
     result.files.append(page)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ranktree import _core
 from ranktree.runs.statistics import CONFIDENCE, FEWEST, median_interval, ratio_interval
 
 FORMAT, VERSION = "ranktree-runs", 1
@@ -136,6 +137,4 @@ def series_of(path: str) -> tuple[Series, dict[str, Any]]:
 
 def save(path: Path, found: dict[str, Any]) -> None:
     """Writes the file completely or not at all."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(json.dumps(found, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    _core.write_file(str(path), json.dumps(found, indent=1, allow_nan=False) + "\n")
