@@ -14,7 +14,7 @@ RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/pytho
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
 .PHONY: help setup mpis configure build demo test test-quick lint docs fuzz soak mpi4py asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time bench-applications papers papers-fig papers-list install wheel test-wheel clean
+  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time bench-applications papers papers-fig papers-list install wheel test-wheel deb test-deb test-recipes clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -192,6 +192,18 @@ wheel: mpis
 ## make test-wheel   install and run that wheel in a clean Debian root without a compiler (needs root and debootstrap)
 test-wheel: wheel
 	PYTHON=$(VENV)/bin/python packaging/test_wheel.sh dist/*.whl
+
+## make deb          Debian packages for Open MPI and MPICH, into dist (needs debhelper, dh-python, python3-numpy, python3-rich)
+deb: setup
+	PYTHON=$(VENV)/bin/python packaging/deb.sh
+
+## make test-deb     lintian, then install, run and purge those packages in a clean Debian root (needs root and debootstrap)
+test-deb: deb
+	packaging/test_deb.sh dist
+
+## make test-recipes  EasyBuild's and hadolint's checks of the recipes in packaging (needs environment-modules)
+test-recipes:
+	PYTHON="$(PYTHON)" packaging/test_recipes.sh
 
 clean:
 	rm -rf build dist $(VENV) .mpis .mpis.list

