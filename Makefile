@@ -155,9 +155,10 @@ bench-predict: build
 bench-simulate: build
 	$(VENV)/bin/python bench/collect/simulate.py --build $(BUILD)
 
-## make bench-scale  the library on simulated ranks; replayed patterns beside measured times (needs simgrid, root)
+## make bench-scale  the library on simulated ranks, auto beside SMPI's selectors; replayed patterns beside measured times (needs simgrid, root)
 bench-scale: build
 	$(VENV)/bin/python bench/scale/library.py --build $(BUILD)
+	$(VENV)/bin/python bench/scale/collectives.py --build $(BUILD) --page
 	$(VENV)/bin/python bench/scale/replay.py --build $(BUILD) --tie 0.05
 
 ## make bench-time   do the objectives order placements as measured times do? (root, alone; measures what results.csv lacks)

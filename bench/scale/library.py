@@ -16,6 +16,8 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product
 from math import isqrt
 from pathlib import Path
@@ -61,6 +63,16 @@ def grid(ranks: int) -> list[int]:
     return sides
 
 
+@contextmanager
+def cpu_seconds() -> Iterator[list[float]]:
+    """Yields a list, which has the CPU seconds of the processes that were run meanwhile."""
+    taken: list[float] = []
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    yield taken
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
 class Bench:
     """The program, in a folder."""
 
@@ -93,14 +105,12 @@ class Bench:
         words += [option for each in ALGORITHMS for option in ("--algorithm", each)]
         words += ["--", self.program, operation, *(grid(ranks) if operation != "split" else [])]
         environment = {**os.environ, "LD_PRELOAD": str(self.accounts)}
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        result = subprocess.run(
-            [*map(str, words)], stdout=subprocess.PIPE, text=True, timeout=TIME_LIMIT, check=True, env=environment
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with cpu_seconds() as seconds:
+            result = subprocess.run(
+                [*map(str, words)], stdout=subprocess.PIPE, text=True, timeout=TIME_LIMIT, check=True, env=environment
+            )
         printed, _, report = result.stdout.partition("\n")
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return json.loads(printed), json.loads(report), seconds
+        return json.loads(printed), json.loads(report), seconds[0]
 
     def engine(self, ranks: int, before: float) -> float:
         """The placement engine's own result for the same graph on the same machine."""
