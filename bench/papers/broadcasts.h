@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <ctime>
 #include <vector>
@@ -83,33 +84,38 @@ inline void sleep_for(double seconds) {
   nanosleep(&time, nullptr);
 }
 
+// Of the ranks of one communicator, who share a process: `simulate --share-globals`.
+struct Meeting {
+  double latest = 0;    // when the last of them came, simulated seconds
+  double excluded = 0;  // until they went on together: no part of what is measured
+};
+
 // From rank 0, as MPICH's scatter-ring-allgather. Where the ring has more than `steps` steps (0: no limit), only these
-// send messages; for the rest, which are the same exchange with both neighbours, a rank sleeps. Ranks then begin the
-// ring together, as late as the last of them, since the ring takes that rank's delay to all others; what that takes is
-// left out.
-inline void broadcast_by_scatter_ring(char* data, int bytes, int steps, MPI_Comm comm) {
+// send messages; for the rest, which are the same exchange with both neighbours, a rank sleeps. Then all ranks begin
+// the ring at one time, as if with the last of them, since the ring takes that rank's delay to all others.
+inline void broadcast_by_scatter_ring(char* data, int bytes, int steps, MPI_Comm comm, Meeting& meeting) {
+  constexpr double kApart = 10;  // seconds between the times at which rings may begin; a scatter takes much less
   const int rank = rank_in(comm);
   const int size = size_of(comm);
   const int block = (bytes + size - 1) / size;
   const auto first = [&](int index) { return std::min(index * block, bytes); };
   scatter_blocks(data, first, comm);
   const int sent = steps > 0 ? std::min(steps, size - 1) : size - 1;
-  const int rest = size - 1 - sent;
-  double barrier = MPI_Wtime();
-  if (rest > 0) {
-    MPI_Barrier(comm);
-    barrier = MPI_Wtime();
-    MPI_Barrier(comm);
+  double begin = MPI_Wtime();
+  if (sent < size - 1) {
+    meeting.latest = std::max(meeting.latest, begin);
+    const double together = (std::floor(begin / kApart) + 1) * kApart;
+    sleep_for(together - begin);
+    begin = together;
+    meeting.excluded = together - meeting.latest;
   }
-  const double begin = MPI_Wtime();
-  barrier = begin - barrier;
   for (int step = 0; step < sent; ++step) {
     const int out = (rank - step + size) % size;
     const int in = (out - 1 + size) % size;
     MPI_Sendrecv(data + first(out), first(out + 1) - first(out), MPI_BYTE, (rank + 1) % size, 5, data + first(in),
                  first(in + 1) - first(in), MPI_BYTE, (rank - 1 + size) % size, 5, comm, MPI_STATUS_IGNORE);
   }
-  if (rest > 0) sleep_for(std::max(rest * (MPI_Wtime() - begin) / sent - 2 * barrier, 0.0));
+  sleep_for((size - 1 - sent) * (MPI_Wtime() - begin) / std::max(sent, 1));
 }
 
 // The longest time of a rank, on rank 0: by messages of its own, so that any allreduce may be the one that is measured.

@@ -28,6 +28,10 @@ class Claim:
         """The gain, where the paper has one."""
         return None if self.paper in ("gain", "no gain") else float(self.paper)
 
+    def fits(self, gain: float) -> bool:
+        """By the limits of the page."""
+        return gain >= LEAST if self.paper == "gain" else near(gain / (self.number or 1.0))
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -45,9 +49,7 @@ class Outcome:
     @property
     def agrees(self) -> bool:
         """By the limits of the page."""
-        if self.ratio is not None:
-            return near(self.ratio)
-        return max(self.gains) >= LEAST if self.claim.paper == "gain" else near(max(self.gains))
+        return self.claim.fits(max(self.gains))
 
     def row(self) -> str:
         """Of the table."""
@@ -98,11 +100,11 @@ def text_of(each: Outcome, target: Target, rows: Rows) -> str:
         return f"{text} This differs from the paper; no measurement here shows why."
     sweep = sweeps_of(target, claim.alternative)[0]
     found, best = gain(sweep, rows, claim.splits)
-    ratio = found / (claim.number or 1.0)
-    if not near(ratio):
+    if not claim.fits(found):
         return f"{text} `{claim.alternative}` gains {found:.2f}x, which does not explain the difference."
+    ratio = "" if claim.paper == "gain" else f" Ratio: {found / (claim.number or 1.0):.2f}."
     splits = f", {gain(sweep, rows)[0]:.2f}x without the time of both splits" if claim.splits else ""
     return (
         f"{text} Reason: {target.reason}. Measured: `{claim.alternative}` gains {found:.2f}x with {best} "
-        f"groups{splits}. Ratio: {ratio:.2f}."
+        f"groups{splits}.{ratio}"
     )

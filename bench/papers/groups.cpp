@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "../mpi_main.h"
 #include "broadcasts.h"
@@ -30,12 +32,12 @@ struct Operation {
   void* out = nullptr;
 };
 
-void call(const Operation& operation, MPI_Comm comm) {
+void call(const Operation& operation, MPI_Comm comm, Meeting& meeting) {
   if (comm == MPI_COMM_NULL || size_of(comm) == 1) return;
   if (operation.chains > 0) {
     broadcast_by_chains(operation.out, operation.bytes, operation.chains, comm);
   } else if (operation.steps >= 0) {
-    broadcast_by_scatter_ring(static_cast<char*>(operation.out), operation.bytes, operation.steps, comm);
+    broadcast_by_scatter_ring(static_cast<char*>(operation.out), operation.bytes, operation.steps, comm, meeting);
   } else if (operation.collective == "broadcast") {
     MPI_Bcast(operation.out, operation.bytes, MPI_BYTE, 0, comm);
   } else if (operation.collective == "reduce") {
@@ -46,6 +48,7 @@ void call(const Operation& operation, MPI_Comm comm) {
 }
 
 void measure(const Operation& operation, int groups) {
+  static std::map<std::pair<int, int>, Meeting> meetings;  // by the number of groups and the group, of all ranks
   const int rank = rank_in(MPI_COMM_WORLD);
   const int width = size_of(MPI_COMM_WORLD) / groups;
   const int index = rank % width;
@@ -59,14 +62,18 @@ void measure(const Operation& operation, int groups) {
   const double split = longest(MPI_Wtime() - before);
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
+  Meeting& between = meetings[{groups, -1}];
+  Meeting& inside = meetings[{groups, rank / width}];
   if (groups == 1) {
-    call(operation, MPI_COMM_WORLD);
+    call(operation, MPI_COMM_WORLD, inside);
+  } else if (operation.collective == "broadcast") {
+    call(operation, outer, between);
+    call(operation, inner, inside);
   } else {
-    const bool down = operation.collective == "broadcast";
-    call(operation, down ? outer : inner);
-    call(operation, down ? inner : outer);
+    call(operation, inner, inside);
+    call(operation, outer, between);
   }
-  const double took = longest(MPI_Wtime() - begin);
+  const double took = longest(MPI_Wtime() - begin - between.excluded - inside.excluded);
   if (rank == 0) std::printf("groups,%d,%.6g,%.6g\n", groups, split, took);
   MPI_Comm_free(&inner);
   if (outer != MPI_COMM_NULL) MPI_Comm_free(&outer);
@@ -78,10 +85,10 @@ void run(int argc, char** argv) {
   Operation operation{.collective = argv[1], .bytes = std::stoi(argv[2])};
   if (method.starts_with("chains=")) operation.chains = std::stoi(method.substr(7));
   if (method.starts_with("scatter-ring=")) operation.steps = std::stoi(method.substr(13));
-  operation.in = SMPI_SHARED_MALLOC(static_cast<std::size_t>(operation.bytes));
+  if (operation.collective != "broadcast") operation.in = SMPI_SHARED_MALLOC(static_cast<std::size_t>(operation.bytes));
   operation.out = SMPI_SHARED_MALLOC(static_cast<std::size_t>(operation.bytes));
   for (int i = 4; i < argc; ++i) measure(operation, std::stoi(argv[i]));
-  SMPI_SHARED_FREE(operation.in);
+  if (operation.in != nullptr) SMPI_SHARED_FREE(operation.in);
   SMPI_SHARED_FREE(operation.out);
 }
 

@@ -72,7 +72,7 @@ def times(target: Target, rows: Rows) -> Iterator[str]:
     for sweep in target.sweeps:
         cells = [cell(rows.get(key(sweep, groups)), groups in sweep.groups) for groups in columns]
         yield f"| {name_of(sweep)} | {sweep.ranks} | {size_text(sweep.size)} | " + " | ".join(cells) + " |"
-        if target.model:
+        if target.model and sweep == target.sweeps[0]:
             modelled = [duration(model_seconds(sweep, groups)) for groups in columns]
             yield f"| formula 12 | {sweep.ranks} | {size_text(sweep.size)} | " + " | ".join(modelled) + " |"
 
@@ -113,7 +113,7 @@ def curves(target: Target, rows: Rows) -> dict[str, list[tuple[float, float]]]:
         else:
             first = rows[key(sweep, 1)].seconds
             line += [(groups, first / rows[key(sweep, groups)].seconds) for groups in sweep.groups]
-            if target.model:
+            if target.model and sweep == target.sweeps[0]:
                 base = model_seconds(sweep, 1)
                 lines["formula 12"] = [
                     (each, base / model_seconds(sweep, each)) for each in divisors_of(sweep.ranks) if each < sweep.ranks

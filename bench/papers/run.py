@@ -23,10 +23,11 @@ import pages
 import placed
 from placed import PLACED_TARGETS, PlacedTarget
 from rows import RESULTS, Key, Time, key, load, missing, save
-from targets import TARGETS, Sweep, Target, target_named
+from targets import BLUEGENE, TARGETS, Sweep, Target, target_named
 
 ROOT = Path(__file__).resolve().parents[2]
 TIME_LIMIT = 1800  # seconds for one start of the simulator
+SMPI_NAMES = {"broadcast": "bcast"}
 MODEL = ["1", "packed", "2e-6/5e-10", "3e-7", "once"]  # of simulate.cpp: what its formulas take, and sends at once
 
 
@@ -57,10 +58,10 @@ class Simulator:
         words: list[object] = [self.command, "simulate", "--quiet", "--share-globals", "--order", sweep.order]
         words += ["--machine", ROOT / f"machines/{sweep.machine}.json", "--np", sweep.ranks]
         if sweep.splits:
-            # A barrier by a tree has the fewest messages.
             method, _, name = sweep.algorithm.partition("smpi=")
-            words += ["--algorithm", "barrier:ompi_tree"]
-            words += ["--algorithm", f"{sweep.collective}:{name}"] if name else []
+            if sweep.machine.startswith(BLUEGENE):
+                words += ["--algorithm", "barrier:ompi_tree"]  # has few messages
+            words += ["--algorithm", f"{SMPI_NAMES.get(sweep.collective, sweep.collective)}:{name}"] if name else []
             words += ["--", self.groups, sweep.collective, sweep.size, method or "native", *groups]
         else:
             choices = [f"{sweep.collective},{sweep.size},{choice(sweep, each)}" for each in groups]
