@@ -77,13 +77,16 @@ class Application:
                 f"{self.name}: --{self.source} FOLDER: expected a folder with {self.program}, found {self.folder}"
             )
         program = str(self.folder / self.program) if self.folder else self.program
-        needed = [word for word in self.build if word.startswith("/")] + [self.build[0] if self.build else program]
         if program == "python":
-            needed, program = [sys.executable], sys.executable
-        for name in needed:
+            program = sys.executable
+        for name in self.needed(program):
             if shutil.which(name) is None and not Path(name).is_file():
                 raise Missing(f"{self.name}: {name} is missing: apt-get install {self.package}")
         return [shutil.which(program) or program, *self.arguments]
+
+    def needed(self, program: str) -> list[str]:
+        """Programs and files that must be installed: what a build reads and its compiler, else the program."""
+        return [self.build[0], *(word for word in self.build if word.startswith("/"))] if self.build else [program]
 
     def prepare(self, folder: Path) -> None:
         """Puts the input into an empty folder."""

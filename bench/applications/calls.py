@@ -1,30 +1,44 @@
 #!/usr/bin/env python3
 """Which MPI calls the applications make: writes calls.csv, and prints it as Markdown.
 
-calls.py --build BUILD [APPLICATION.npz...]        patterns that `run.py --patterns FOLDER` kept
+calls.py --build BUILD [--write PAGE] [APPLICATION.npz...]        patterns that `run.py --patterns FOLDER` kept
+
+Their pairs of ranks, with collective calls as the traced MPI's messages, go to patterns/APPLICATION.csv for gallery.py.
 """
 
 import argparse
 import csv
 import json
 import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from marked_page import write_between_marks  # noqa: E402
+
 RESULTS = Path(__file__).resolve().parent / "calls.csv"
+MARKS = ("<!-- table: bench/applications/calls.py -->", "<!-- end of calls -->")
+PATTERNS = RESULTS.with_name("patterns")
 VECTORS = "messages of v and w collectives"  # patterns hold their pairs of ranks, not their calls
 FIELDS = ("application", "call", "calls", "bytes")
 
 
-def rows_of(application: str, report: dict) -> list[dict[str, object]]:
+def vectors_of(pattern: Path) -> tuple[int, int]:
+    """Messages and bytes of v and w collectives, the only ones whose pairs a traced file holds."""
+    with np.load(pattern) as arrays:
+        kept = [arrays[name].sum() if name in arrays else 0 for name in ("collective_messages", "collective_bytes")]
+    return int(kept[0]), int(kept[1])
+
+
+def rows_of(application: str, report: dict, vectors: tuple[int, int]) -> list[dict[str, object]]:
     """A row an MPI call, summed over the ranks, the most bytes first. A send counts as one call for each message."""
     sends = [(row["call"].removeprefix("MPI_"), row["messages"], row["bytes"]) for row in report["sends"]["calls"]]
     collectives = [(row["operation"], row["calls"], row["bytes"]) for row in report["calls"]]
-    vectors = [
-        (VECTORS, row["messages"], row["bytes"])
-        for row in report["traffic"]["classes"]
-        if row["name"] == "collective" and row["messages"]
-    ]
-    ordered = sorted(sends + collectives + vectors, key=lambda row: (-row[2], -row[1], row[0]))
+    others = [(VECTORS, *vectors)] if vectors[0] else []
+    ordered = sorted(sends + collectives + others, key=lambda row: (-row[2], -row[1], row[0]))
     return [dict(zip(FIELDS, (application, *row), strict=True)) for row in ordered]
 
 
@@ -41,6 +55,7 @@ def main() -> int:
     """Replaces the rows of these applications."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--write", type=Path, metavar="PAGE")
     parser.add_argument("patterns", type=Path, nargs="*", metavar="APPLICATION.npz")
     options = parser.parse_args()
     rows: list[dict[str, object]] = []
@@ -48,17 +63,25 @@ def main() -> int:
         with RESULTS.open(encoding="utf-8") as file:
             rows.extend(csv.DictReader(file))
     for pattern in options.patterns:
+        pairs = PATTERNS / f"{pattern.stem}.csv"
+        words = [options.build / "bin/ranktree", "convert", pattern, "-o", pairs]
+        subprocess.run(words, capture_output=True, timeout=60, check=True)
         # The report needs a core for each rank; the calls do not depend on the machine.
         about = [pattern, "--machine", "core:64", "--collectives", "none", "--json"]
         words = [options.build / "bin/ranktree", "report", *about]
         report = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
-        rows = [row for row in rows if row["application"] != pattern.stem] + rows_of(pattern.stem, json.loads(report))
+        found = rows_of(pattern.stem, json.loads(report), vectors_of(pattern))
+        rows = [row for row in rows if row["application"] != pattern.stem] + found
     rows.sort(key=lambda row: str(row["application"]))
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    print("\n".join(table(rows)))
+    text = "\n".join(table(rows))
+    if options.write:
+        write_between_marks(options.write, MARKS, text)
+    else:
+        print(text)
     return 0
 
 

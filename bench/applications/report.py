@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the tables of results.csv as Markdown.
+"""Prints the table of results.csv as Markdown.
 
-report.py --build BUILD [FILE]
+report.py --build BUILD [--write PAGE] [FILE]        --write puts it between the marks of a page
 
 From five rounds on, the time of a variant beside packed order has a 95 % interval, as in `ranktree compare`: rounds are
 drawn, for what slows a round down slows all its runs.
@@ -13,7 +13,12 @@ import statistics
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from marked_page import write_between_marks  # noqa: E402
+
 RESULTS = Path(__file__).resolve().parent / "results.csv"
+MARKS = ("<!-- table: bench/applications/report.py -->", "<!-- end of runs -->")
 HEAD = (
     "| application | machine | variant | runs | right | same output | median s | times packed (95 % interval) | load "
     "| MB between nodes | calls served |"
@@ -54,11 +59,16 @@ def main() -> int:
     """Reads the file of measured runs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True, help="has the package of Python")
+    parser.add_argument("--write", type=Path, metavar="PAGE")
     parser.add_argument("path", type=Path, nargs="?", default=RESULTS, metavar="FILE")
     options = parser.parse_args()
     sys.path.insert(0, str(options.build / "python"))
     with options.path.open(encoding="utf-8") as file:
-        print("\n".join(table(list(csv.DictReader(file)))))
+        text = "\n".join(table(list(csv.DictReader(file))))
+    if options.write:
+        write_between_marks(options.write, MARKS, text)
+    else:
+        print(text)
     return 0
 
 

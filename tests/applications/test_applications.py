@@ -6,7 +6,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from ranktree.report.arrays import packed
 
 from tests.helpers import scripts
 
@@ -252,18 +254,40 @@ def test_times_are_compared_round_by_round() -> None:
     assert report.times_packed(packed[:4], half[:4]) == ""
 
 
+def test_the_gallery_is_that_of_its_sources(build_folder: Path) -> None:
+    command = [sys.executable, str(RUN.with_name("gallery.py")), "--build", str(build_folder), "--check"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_a_picture_has_a_square_for_each_pair() -> None:
+    (gallery,) = scripts.load("bench/applications", "gallery")
+    kinds = {"starts": ([0, 1, 3], "u4"), "columns": ([1, 0, 1], "u4"), "bytes": ([1e6, 2.0, 1e6], "f8")}
+    heat = {"maps": [{name: packed(values, kind) for name, (values, kind) in kinds.items()}]}
+    svg = gallery.picture(2, heat, "two ranks")
+    assert svg.count("h5v5h-5z") == 3
+    assert 'fill-opacity="1" d="M5 0h5v5h-5zM5 5h5v5h-5z"' in svg
+    assert 'fill-opacity="0.25" d="M0 5h5v5h-5z"' in svg
+
+
+def test_vector_collectives_are_found_in_the_file(tmp_path: Path) -> None:
+    (calls,) = scripts.load("bench/applications", "calls")
+    np.savez(tmp_path / "a.npz", collective_messages=[2, 3], collective_bytes=[60, 7])
+    np.savez(tmp_path / "b.npz", p2p_messages=[2])
+    assert calls.vectors_of(tmp_path / "a.npz") == (5, 67)
+    assert calls.vectors_of(tmp_path / "b.npz") == (0, 0)
+
+
 def test_calls_are_listed_with_the_most_bytes_first() -> None:
     (calls,) = scripts.load("bench/applications", "calls")
-    collectives = {"name": "collective", "messages": 2, "bytes": 60}
     report = {
-        "traffic": {"classes": [{"name": "p2p", "messages": 4, "bytes": 100}, collectives]},
         "sends": {"calls": [{"call": "MPI_Isend", "messages": 4, "bytes": 100}]},
         "calls": [
             {"operation": "Barrier", "calls": 8, "bytes": 0},
             {"operation": "Bcast", "calls": 16, "bytes": 6400},
         ],
     }
-    rows = calls.rows_of("a", report)
+    rows = calls.rows_of("a", report, (2, 60))
     vectors = "messages of v and w collectives"
     assert [(row["call"], row["calls"]) for row in rows] == [("Bcast", 16), ("Isend", 4), (vectors, 2), ("Barrier", 8)]
     assert calls.table(rows)[2:4] == ["| a | Bcast | 16 | 400 |", "| a | Isend | 4 | 25 |"]
