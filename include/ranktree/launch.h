@@ -20,7 +20,8 @@ RANKTREE_API const char* ranktree_launcher_name(int number);
 
 /** Makes files and command with which a launcher follows a plan. Nothing is written.
  *
- * \param launcher "openmpi4", "openmpi5", "mpich", "intel", "slurm", "cray", "aprun", "pals", "jsrun", "flux" or "generic"
+ * \param launcher "openmpi4", "openmpi5", "mpich", "intel", "slurm", "cray", "aprun", "pals", "jsrun", "flux" or
+ * "generic"
  * \param folder where the files will be, as the nodes see it
  * \param program the program and its arguments; "intel" needs it, others put it into the command only
  * \param word_count number of words of program, 0 where it is not known: the command then has PROGRAM in its place

@@ -56,7 +56,7 @@ FLAGS = {
     "jsrun": words("help immediate usage version"),
 }
 LONG_WITH_ONE_DASH = words("-cc -cp -sl -sn -ss")  # of aprun
-# Launchers by their own names; mpirun and mpiexec are asked for their version.
+# Launchers by their own names; mpirun and mpiexec by what --version prints.
 NAMED = {"srun": "slurm", "flux": "flux", "aprun": "aprun", "jsrun": "jsrun"}
 
 # The number of ranks, by family.

@@ -110,7 +110,7 @@ class Soak:
         return "" if process.returncode != 0 else "exit code 0"
 
     def judge(self, kind: str, code: int, place: Path, expected: int) -> str:
-        """Result and exit code of a run without kills; a trace that has no room fails with a reason."""
+        """Result and exit code of a run without kills; a trace without space fails with a reason."""
         printed = re.search(r"checksum (\d+)", (place / "output").read_text())
         if kind == "full disk" and code == 1:
             lines = (place / "errors").read_text().splitlines()

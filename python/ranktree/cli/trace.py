@@ -20,7 +20,7 @@ from ranktree.simulate.tracing import trace_simulated
 INTERSPERSED = False
 EXAMPLE = "ranktree trace -o app.npz -- mpirun -n 64 ./app"
 NO_TRACE = 1
-FULL = 1 << 20  # free bytes of a disk that has no room for the records of a rank
+FULL = 1 << 20  # free bytes of a disk without space for the records of a rank
 FORMAT, VERSION = "ranktree-trace", 1
 
 
