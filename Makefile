@@ -66,7 +66,7 @@ docs: setup
 	$(VENV)/bin/python -m sphinx -q -W --keep-going -n -b html docs build/docs
 	@echo "docs: build/docs/index.html"
 
-## make fuzz         every reader, FUZZ_SECONDS (60) each, under ASan and UBSan
+## make fuzz         every reader, and writers; FUZZ_SECONDS (60) each, under ASan and UBSan
 fuzz: setup
 	cmake --preset fuzz
 	cmake --build build/fuzz --parallel $(JOBS)
