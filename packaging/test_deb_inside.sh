@@ -5,7 +5,7 @@ set -eu
 dpkg -i ./*ranktree*.deb >log 2>&1 || { cat log >&2; exit 1; }
 
 check version '^ranktree [0-9]' ranktree --version
-check topo '6 places' ranktree topo node:2 core:3
+check topo '6 places' ranktree topo 'node:2 core:3'
 check 'man page' '^.TH' zcat /usr/share/man/man1/ranktree-map.1.gz
 check 'completion: bash' optimize cat /usr/share/bash-completion/completions/ranktree
 check 'completion: zsh' optimize cat /usr/share/zsh/site-functions/_ranktree
@@ -24,7 +24,7 @@ for mpi in openmpi mpich; do
   check "$mpi: pkg-config" '1 of 0.1' "mpiexec.$mpi" -n 1 "./user-$mpi"
 done
 cmake -S consumers/find_package -B find_package >log 2>&1 && cmake --build find_package >>log 2>&1 || { cat log >&2; exit 1; }
-check find_package '6 leaves' find_package/user node:2 core:3
+check find_package '6 leaves' find_package/user 'node:2 core:3'
 
 names=$(dpkg-query -W -f '${Package}\n' '*ranktree*')
 # shellcheck disable=SC2086  # several words
