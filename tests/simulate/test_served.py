@@ -153,7 +153,7 @@ def test_auto_is_never_slower_than_the_selector(ranktree: Callable, simulated_pr
     def seconds(setting: str, *calls: int) -> dict[str, float]:
         words = ["--machine", ROOT / "machines/fat-tree-128x64.json", "--np", 128, "--share-globals", "--json"]
         words += ["--selector", selector, "--collectives", setting]
-        result = ranktree("simulate", *words, "--", program, *calls, *cells)
+        result = ranktree("simulate", *words, "--", program, *calls, *cells, timeout=300)
         assert result.returncode == 0, result.stderr
         lines = map(json.loads, result.stdout.splitlines()[: len(cells)])
         return {each["operation"]: each["seconds"] for each in lines}
