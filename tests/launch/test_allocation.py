@@ -137,7 +137,7 @@ def test_run_makes_the_plan_of_map(ranktree, cluster_file: Path, tmp_path: Path)
     pattern.metadata = {"hosts": [f"x{rank % 4}" for rank in ranks]}
     _core.save_pattern(str(tmp_path / "app.npz"), pattern)
     words = ("--machine", cluster_file, "--hosts", "c[0-3]", "-o", tmp_path / "map.json")
-    mapped = ranktree("map", tmp_path / "app.npz", *words)
+    mapped = ranktree("map", tmp_path / "app.npz", "--metric", "size", *words)
     notes: list[str] = []
     wanted = Placing(tmp_path / "app.npz", machine=str(cluster_file), hosts="c[0-3]")
     path = plan_of_run(wanted, [], tmp_path, notes.append)
