@@ -40,7 +40,8 @@ def test_the_commands_reproduce_the_report(ranktree: Callable, pattern: Path) ->
     command = next(each["command"] for each in document["commands"] if each["what"] == "compute the plan")
     assert command.startswith(f"ranktree map {pattern} --machine 'node:4 core:8'")
     plan = pattern.with_name("plan.json")
-    assert ranktree("map", pattern, "--machine", "node:4 core:8", "-o", plan).returncode == 0
+    assert command.split(" -o ")[0].endswith("--metric size")
+    assert ranktree("map", pattern, "--machine", "node:4 core:8", "--metric", "size", "-o", plan).returncode == 0
     again = json.loads(ranktree("report", pattern, "--plan", plan, "--machine", "node:4 core:8", "--json").stdout)
     assert again["levels"] == document["levels"]
     assert again["machine"]["placements"] == document["machine"]["placements"]

@@ -104,8 +104,11 @@ def machine_words(request: Request) -> list[str]:
 
 def placing_words(inputs: Inputs) -> list[str]:
     """The options of `map` that decide the plan."""
-    metric = inputs.plan.metric if inputs.plan is not None else inputs.request.metric
-    words = ["--metric", metric] if metric not in (None, "size") else []
+    plan = inputs.plan
+    if plan is not None and plan.algorithm in {"time", "bottleneck"}:
+        words = ["--objective", plan.algorithm]
+    else:
+        words = ["--metric", (plan.metric if plan is not None else inputs.request.metric) or "size"]
     if inputs.request.collectives != DEFAULTS["collectives"]:
         words += ["--collectives", inputs.request.collectives]
     return words + (["--seed", str(inputs.request.seed)] if inputs.request.seed != DEFAULTS["seed"] else [])
