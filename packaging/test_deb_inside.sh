@@ -16,7 +16,7 @@ for mpi in openmpi mpich; do
   "mpicc.$mpi" -O1 -o "rings-$mpi" rings.c -lm
   check "$mpi: trace" '4 ranks, .* 48 collective calls' \
     ranktree trace -o "$mpi.npz" -- "mpiexec.$mpi" -n 4 "./rings-$mpi"
-  check "$mpi: where" '"rank": 1' ranktree where --json -- "mpiexec.$mpi" -n 2 "./rings-$mpi"
+  check "$mpi: where" '"rank": 1' ranktree where --json -- "mpiexec.$mpi" -bind-to core -n 2 "./rings-$mpi"
   check "$mpi: run --reorder" '^rings: 4 ranks' ranktree run --reorder "$mpi.npz" -- "mpiexec.$mpi" -n 4 "./rings-$mpi"
   check "$mpi: run --collectives" '^rings: 4 ranks' ranktree run --collectives auto -- "mpiexec.$mpi" -n 4 "./rings-$mpi"
   # shellcheck disable=SC2046  # several words
