@@ -59,7 +59,6 @@ class Application:
     source: str  # the option of run.py that names the folder which holds the program; empty for an installed one
     folder: Path | None  # that folder
     build: tuple[str, ...]  # makes the program from the input; empty where nothing is compiled
-    cart: bool  # makes Cartesian communicators
     input: tuple[str, ...]  # files that are copied to where it runs
     output: str  # the file with the results; empty for standard output
     variables: dict[str, str]
@@ -142,7 +141,6 @@ def load(name: str, mpi: str = "openmpi", folders: Mapping[str, Path | None] = M
         source=source,
         folder=folders.get(source),
         build=tuple(data.get("build", ())),
-        cart=data.get("cart", False),
         input=tuple(data["input"]),
         output=data.get("output", ""),
         variables=data.get("variables", {}),

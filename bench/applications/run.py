@@ -58,14 +58,13 @@ VARIANTS = (
     "plan",
     "reordered",
     "reordered round robin",
-    "cart",
     "auto, first run",
     "auto, cached",
     "all",
     "reproducible",
     "reproducible, reordered",
 )
-BY_NODE = ("round robin", "reordered round robin", "cart", "reproducible, reordered")  # where there are several
+BY_NODE = ("round robin", "reordered round robin", "reproducible, reordered")  # where there are several
 LOG = "collectives.log"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -159,11 +158,10 @@ class Bench:
         run = {
             "reordered": ["--reorder", pattern],
             "reordered round robin": ["--reorder", pattern],
-            "cart": ["--cart"],
             "plan": ["--plan", str(self.plan_file(application)), "--verify-hosts"],
             "auto, first run": auto,
             "auto, cached": auto,
-            "all": ["--reorder", pattern, *(["--cart"] if application.cart else []), *auto],
+            "all": ["--reorder", pattern, *auto],
             "reproducible": ["--collectives", "native"],
             "reproducible, reordered": ["--reorder", pattern, "--collectives", "native"],
         }
@@ -172,12 +170,9 @@ class Bench:
             return [ranktree, "trace", "-q", "-o", pattern, "--", *launch]
         return [ranktree, "run", *run[variant], "--", *launch] if variant in run else launch
 
-    def variants(self, application: Application) -> list[str]:
+    def variants(self) -> list[str]:
         """Round robin and a plan have no other nodes to choose from on one node."""
-        names = [
-            name for name in VARIANTS if self.slots or name not in ("round robin", "reordered round robin", "plan")
-        ]
-        return [name for name in names if application.cart or name != "cart"]
+        return [name for name in VARIANTS if self.slots or name not in ("round robin", "reordered round robin", "plan")]
 
     def measure(self, application: Application, variant: str, number: int) -> dict[str, object]:
         """One run: a row of results.csv."""
@@ -207,7 +202,7 @@ class Bench:
     def rounds(self, application: Application, count: int) -> Iterator[dict[str, object]]:
         """All rows. The first round runs in the order of VARIANTS: a plan needs the trace, a cache its first run."""
         for number in range(count):
-            for variant in self.variants(application)[:: 1 if number % 2 == 0 else -1]:
+            for variant in self.variants()[:: 1 if number % 2 == 0 else -1]:
                 row = self.measure(application, variant, number)
                 yield row
                 if variant == "traced" and number == 0:
@@ -230,7 +225,13 @@ def finished(command: list[str], folder: Path, limit: float, reproducible: bool)
     """The exit code, or `late`, and both outputs of a command."""
     environment = {**os.environ, **ROOT, **({"RANKTREE_REPRODUCIBLE": "1"} if reproducible else {})}
     with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=environment,
     ) as process:
         try:
             output, errors = process.communicate(timeout=limit)
