@@ -72,7 +72,7 @@ def times(target: Target, rows: Rows) -> Iterator[str]:
     for sweep in target.sweeps:
         cells = [cell(rows.get(key(sweep, groups)), groups in sweep.groups) for groups in columns]
         yield f"| {name_of(sweep)} | {sweep.ranks} | {size_text(sweep.size)} | " + " | ".join(cells) + " |"
-        if target.model and sweep == target.sweeps[0]:
+        if target.model:
             modelled = [duration(model_seconds(sweep, groups)) for groups in columns]
             yield f"| formula 12 | {sweep.ranks} | {size_text(sweep.size)} | " + " | ".join(modelled) + " |"
 
@@ -107,13 +107,15 @@ def curves(target: Target, rows: Rows) -> dict[str, list[tuple[float, float]]]:
     lines: dict[str, list[tuple[float, float]]] = {}
     for sweep in target.sweeps:
         other = "" if sweep.ranks == target.sweeps[0].ranks else f", {sweep.ranks} ranks"
+        if target.against == "groups" and len({each.size for each in target.sweeps}) > 1:
+            other += f", {size_text(sweep.size)}"
         line = lines.setdefault(name_of(sweep) + other, [])
         if target.against == "bytes":
             line.append((sweep.size, gain(sweep, rows)[0]))
         else:
             first = rows[key(sweep, 1)].seconds
             line += [(groups, first / rows[key(sweep, groups)].seconds) for groups in sweep.groups]
-            if target.model and sweep == target.sweeps[0]:
+            if target.model:
                 base = model_seconds(sweep, 1)
                 lines["formula 12"] = [
                     (each, base / model_seconds(sweep, each)) for each in divisors_of(sweep.ranks) if each < sweep.ranks
@@ -139,11 +141,13 @@ def section(target: Target, rows: Rows, claims: list[Claim]) -> Iterator[str]:
     if target.note:
         yield f"{target.note}\n"
     outcomes = [outcome(claim, target, rows) for claim in claims]
-    yield "| algorithm | paper | ours | ratio | agrees |"
-    yield "|---|---|---|---|---|"
+    if outcomes:
+        yield "| algorithm | paper | ours | ratio | agrees |"
+        yield "|---|---|---|---|---|"
     for each in outcomes:
         yield each.row()
-    yield ""
+    if outcomes:
+        yield ""
     for each in outcomes:
         yield text_of(each, target, rows)
     if target.model:

@@ -130,8 +130,7 @@ def test_a_ring_of_which_a_part_is_simulated_takes_as_long(simgrid: None, build_
             timeout=200,
         )
         found.append([seconds for seconds, _ in run.split_times(done.stdout)])
-    assert found[1] == pytest.approx(found[0], rel=0.03)
-    # Ten rings of 13 ranks are simulated whole, but for the first ring, between the groups.
+    assert found[1] == pytest.approx(found[0], rel=0.08)
     assert found[0][1] < found[0][0]
 
 
