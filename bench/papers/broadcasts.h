@@ -85,7 +85,7 @@ inline void sleep_for(double seconds) {
 }
 
 // Of the ranks of one communicator, who share a process: `simulate --share-globals`.
-struct Meeting {
+struct RingStart {
   double latest = 0;    // when the last of them came, simulated seconds
   double excluded = 0;  // until they went on together: no part of what is measured
 };
@@ -93,7 +93,7 @@ struct Meeting {
 // From rank 0, as MPICH's scatter-ring-allgather. Where the ring has more than `steps` steps (0: no limit), only these
 // send messages; for the rest, which are the same exchange with both neighbours, a rank sleeps. Then all ranks begin
 // the ring at one time, as if with the last of them, since the ring takes that rank's delay to all others.
-inline void broadcast_by_scatter_ring(char* data, int bytes, int steps, MPI_Comm comm, Meeting& meeting) {
+inline void broadcast_by_scatter_ring(char* data, int bytes, int steps, MPI_Comm comm, RingStart& start) {
   constexpr double kApart = 10;  // seconds between the times at which rings may begin; a scatter takes much less
   const int rank = rank_in(comm);
   const int size = size_of(comm);
@@ -103,11 +103,11 @@ inline void broadcast_by_scatter_ring(char* data, int bytes, int steps, MPI_Comm
   const int sent = steps > 0 ? std::min(steps, size - 1) : size - 1;
   double begin = MPI_Wtime();
   if (sent < size - 1) {
-    meeting.latest = std::max(meeting.latest, begin);
+    start.latest = std::max(start.latest, begin);
     const double together = (std::floor(begin / kApart) + 1) * kApart;
     sleep_for(together - begin);
     begin = together;
-    meeting.excluded = together - meeting.latest;
+    start.excluded = together - start.latest;
   }
   for (int step = 0; step < sent; ++step) {
     const int out = (rank - step + size) % size;

@@ -32,12 +32,12 @@ struct Operation {
   void* out = nullptr;
 };
 
-void call(const Operation& operation, MPI_Comm comm, Meeting& meeting) {
+void call(const Operation& operation, MPI_Comm comm, RingStart& start) {
   if (comm == MPI_COMM_NULL || size_of(comm) == 1) return;
   if (operation.chains > 0) {
     broadcast_by_chains(operation.out, operation.bytes, operation.chains, comm);
   } else if (operation.steps >= 0) {
-    broadcast_by_scatter_ring(static_cast<char*>(operation.out), operation.bytes, operation.steps, comm, meeting);
+    broadcast_by_scatter_ring(static_cast<char*>(operation.out), operation.bytes, operation.steps, comm, start);
   } else if (operation.collective == "broadcast") {
     MPI_Bcast(operation.out, operation.bytes, MPI_BYTE, 0, comm);
   } else if (operation.collective == "reduce") {
@@ -48,7 +48,7 @@ void call(const Operation& operation, MPI_Comm comm, Meeting& meeting) {
 }
 
 void measure(const Operation& operation, int groups) {
-  static std::map<std::pair<int, int>, Meeting> meetings;  // by the number of groups and the group, of all ranks
+  static std::map<std::pair<int, int>, RingStart> starts;  // by the number of groups and the group, of all ranks
   const int rank = rank_in(MPI_COMM_WORLD);
   const int width = size_of(MPI_COMM_WORLD) / groups;
   const int index = rank % width;
@@ -62,8 +62,8 @@ void measure(const Operation& operation, int groups) {
   const double split = longest(MPI_Wtime() - before);
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
-  Meeting& between = meetings[{groups, -1}];
-  Meeting& inside = meetings[{groups, rank / width}];
+  RingStart& between = starts[{groups, -1}];
+  RingStart& inside = starts[{groups, rank / width}];
   if (groups == 1) {
     call(operation, MPI_COMM_WORLD, inside);
   } else if (operation.collective == "broadcast") {
