@@ -144,13 +144,13 @@ TEST_F(Launch, EveryLauncherIsListedAndOthersAreRefused) {
     ranktree_launch* launch = nullptr;
     ASSERT_EQ(ranktree_launch_create(plan_, ranktree_launcher_name(launchers), "f", &program, 1, &launch, nullptr),
               RANKTREE_SUCCESS);
-    EXPECT_GT(ranktree_launch_get_file_count(launch), 0);
-    EXPECT_STRNE(ranktree_launch_get_file_text(launch, 0), "");
+    // Options alone bind where a launcher has them.
+    if (ranktree_launch_get_file_count(launch) > 0) EXPECT_STRNE(ranktree_launch_get_file_text(launch, 0), "");
     EXPECT_EQ(ranktree_launch_get_file_name(launch, 99), nullptr);
     EXPECT_STRNE(ranktree_launch_get_command(launch), "");
     ranktree_launch_destroy(launch);
   }
-  EXPECT_EQ(launchers, 8);
+  EXPECT_EQ(launchers, 11);
   ranktree_launch* launch = nullptr;
   ranktree_error error{};
   EXPECT_EQ(ranktree_launch_create(plan_, "poe", "f", &program, 1, &launch, &error), RANKTREE_ERROR_INPUT);
