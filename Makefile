@@ -164,7 +164,7 @@ bench-scale: build
 ## make bench-time   do the objectives order placements as measured times do? (root, alone; measures what results.csv lacks)
 bench-time: build
 	$(VENV)/bin/python bench/time/run.py --build $(BUILD)
-	$(VENV)/bin/python bench/time/report.py --build $(BUILD)
+	$(VENV)/bin/python bench/time/report.py --build $(BUILD) --write docs/benchmarks/objectives.md
 
 ## make bench-applications  unchanged applications with Ranktree: right results, times, bytes (root, Debian's packages, alone)
 bench-applications: build

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Do the objectives order placements as measured times do? Prints the tables of docs/explanation/objectives.md.
+"""Do the objectives order placements as measured times do? The table of docs/benchmarks/objectives.md.
 
-    report.py --build BUILD [--rows] [--cluster NAME]
+    report.py --build BUILD [--rows] [--cluster NAME] [--write PAGE]
 
 From results.csv and the recorded patterns: for each program and cluster the Spearman correlation of each objective with
 the measured times of all placements, and the regret of each objective's plan: how much longer it took than the fastest
-placement measured. --rows prints the value of each placement.
+placement measured. --rows prints the value of each placement. --write puts the table between the marks of a page.
 """
 
 import argparse
@@ -29,7 +29,13 @@ from cluster import (
     read_rows,
 )
 
+sys.path.insert(0, str(HERE.parent))
+
+from marked_page import write_between_marks  # noqa: E402
+
+MARKS = ("<!-- table: bench/time/report.py -->", "<!-- end of table -->")
 Times = dict[str, float]  # seconds by the nodes of the ranks
+ALIKE = 1.02  # `map` calls no smaller difference worth a change
 
 
 def values(tree: Any, pattern: Any, leaves: list[int]) -> list[float]:
@@ -50,12 +56,16 @@ def ranked(numbers: list[float]) -> np.ndarray:
     return ((last - counts + last - 1) / 2)[inverse]
 
 
-def spearman(a: list[float], b: list[float]) -> float:
-    """Correlation of the ranks; 0 where one side is constant."""
-    first, second = ranked(a), ranked(b)
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return 0.0
-    return float(np.corrcoef(first, second)[0, 1])
+def spearman(objective: list[float], measured: list[float]) -> float | None:
+    """Correlation of the ranks; none where the objective calls all placements alike."""
+    if max(objective) <= ALIKE * min(objective):
+        return None
+    return float(np.corrcoef(ranked(objective), ranked(measured))[0, 1])
+
+
+def known(rows: list[list[float | None]]) -> list[list[float]]:
+    """What is known in each."""
+    return [[value for value in column if value is not None] for column in zip(*rows, strict=True)]
 
 
 def head(where: str) -> str:
@@ -69,7 +79,7 @@ class Table:
 
     def __init__(self) -> None:
         """Begins empty."""
-        self.correlations: list[list[float]] = []
+        self.correlations: list[list[float | None]] = []
         self.regrets: list[list[float | None]] = []
 
     def line(self, where: str, program: str, times: Times, each: list[list[float]], plans: list[str]) -> str:
@@ -80,14 +90,13 @@ class Table:
         fastest = min(measured)
         self.regrets.append([times[nodes] / fastest - 1 if nodes in times else None for nodes in plans])
         spread = f"{fastest * 1e3:.3g} to {max(measured) * 1e3:.3g}"
-        numbers = " | ".join(f"{value:.2f}" for value in self.correlations[-1])
+        numbers = " | ".join("-" if value is None else f"{value:.2f}" for value in self.correlations[-1])
         lost = " | ".join("-" if value is None else f"{value:.0%}" for value in self.regrets[-1])
         return f"| {where} | {program} | {len(times)} | {spread} | {numbers} | {lost} |"
 
     def summary(self) -> list[str]:
         """The two last lines."""
-        correlations = list(zip(*self.correlations, strict=True))
-        regrets = [[value for value in column if value is not None] for column in zip(*self.regrets, strict=True)]
+        correlations, regrets = known(self.correlations), known(self.regrets)
         rows = (("median", statistics.median, statistics.median), ("worst", min, max))
         return [
             f"| {name} | | | | {' | '.join(f'{low(column):.2f}' for column in correlations)} | "
@@ -109,10 +118,10 @@ class Report:
 
     def add(self, cluster: str, kernel: str, rows: bool) -> str:
         """One line of the table."""
-        slots = CLUSTERS[cluster]
-        tree, pattern, times = load_tree(self.folder, slots), load_kernel(kernel), self.times[cluster, kernel]
-        each = [values(tree, pattern, leaves_of(nodes, slots)) for nodes in times]
-        plans = [nodes_of(by_objective(tree, pattern, name), slots) for name in OBJECTIVES]
+        shape = CLUSTERS[cluster]
+        tree, pattern, times = load_tree(self.folder, cluster), load_kernel(kernel), self.times[cluster, kernel]
+        each = [values(tree, pattern, leaves_of(nodes, shape.slots)) for nodes in times]
+        plans = [nodes_of(by_objective(tree, pattern, name), shape) for name in OBJECTIVES]
         if rows:
             for (nodes, seconds), found in sorted(zip(times.items(), each, strict=True), key=lambda row: row[0][1]):
                 print(cluster, kernel, nodes, f"{seconds:.4f}", *(f"{value:.5g}" for value in found))
@@ -125,16 +134,18 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--rows", action="store_true")
     parser.add_argument("--cluster", action="append", choices=CLUSTERS, help="this one only; may be repeated")
+    parser.add_argument("--write", type=Path, metavar="PAGE")
     options = parser.parse_args()
     sys.path.insert(0, str(options.build.resolve() / "python"))
     with tempfile.TemporaryDirectory(prefix="ranktree-time-") as folder:
         report = Report(Path(folder))
-        print(head("cluster"))
-        for cluster in options.cluster or CLUSTERS:
-            for kernel in KERNELS:
-                if (cluster, kernel.name) in report.times:
-                    print(report.add(cluster, kernel.name, options.rows))
-        print("\n".join(report.table.summary()))
+        every = [(cluster, kernel.name) for cluster in options.cluster or CLUSTERS for kernel in KERNELS]
+        lines = [report.add(*each, options.rows) for each in every if each in report.times]
+    text = "\n".join([head("cluster"), *lines, *report.table.summary()])
+    if options.write:
+        write_between_marks(options.write, MARKS, text)
+    else:
+        print(text)
     return 0
 
 

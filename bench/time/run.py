@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measured times of eight programs on emulated clusters under 16 to 19 placements each: results.csv, and the patterns.
+"""Measured times of programs on emulated clusters under 15 to 20 placements each: results.csv, and the patterns.
 
     run.py --build BUILD [--runs 3] [--cluster NAME] [--again RATIO] [KERNEL...]
 
@@ -11,7 +11,6 @@ computes the objectives of what was measured.
 
 import argparse
 import csv
-import json
 import statistics
 import subprocess
 import sys
@@ -27,7 +26,7 @@ from cluster import (
     LATENCY,
     PATTERNS,
     RANKS,
-    RATE,
+    SOURCES,
     Kernel,
     fixed_placements,
     load_kernel,
@@ -60,16 +59,20 @@ class Bench:
     def __init__(self, build: Path, folder: Path, name: str) -> None:
         """The constructor starts nothing."""
         self.build, self.folder, self.name = build, folder, name
-        self.slots = CLUSTERS[name]
-        self.state = folder / f"cluster-{name}"
+        self.cluster = CLUSTERS[name]
+        self.slots = self.cluster.slots
+        self.state = folder / f"cluster-{list(CLUSTERS).index(name)}"
 
     @contextmanager
     def up(self) -> Iterator[None]:
         """Makes the cluster and removes it in any case."""
         program = self.build / "bin/minicluster"
-        shape = ["--nodes", len(self.slots), "--per-switch", len(self.slots), "--cpus", max(self.slots)]
+        shape = ["--nodes", len(self.slots), "--per-switch", self.cluster.per_switch or len(self.slots)]
+        links = ["--rate", self.cluster.rate, "--latency", LATENCY]
+        if self.cluster.switched:
+            links += ["--uplink-rate", self.cluster.uplink_rate]
         with undisturbed():
-            run([program, "up", self.state, *shape, "--rate", RATE, "--latency", LATENCY])
+            run([program, "up", self.state, *shape, "--cpus", max(self.slots), *links])
         try:
             yield
         finally:
@@ -95,18 +98,18 @@ class Bench:
         PATTERNS.mkdir(exist_ok=True)
         traced = self.folder / f"{path.stem}.npz"
         ranktree = self.build / "bin/ranktree"
-        packed = nodes_of(list(range(RANKS)), self.slots)
+        packed = nodes_of(list(range(RANKS)), self.cluster)
         words = [*self.launcher(packed), *kernel.command(self.build, self.folder)]
         run([ranktree, "trace", "-q", "-o", traced, "--", *words])
         run([ranktree, "convert", traced, "-o", path])
 
     def placements(self, kernel: Kernel) -> dict[str, str]:
         """The first name of each different placement, by its nodes."""
-        tree = load_tree(self.folder, self.slots)
+        tree = load_tree(self.folder, self.name)
         every = fixed_placements(self.slots) | planned(tree, load_kernel(kernel.name))
         found: dict[str, str] = {}
         for name, leaves in every.items():
-            found.setdefault(nodes_of(leaves, self.slots), name)
+            found.setdefault(nodes_of(leaves, self.cluster), name)
         return found
 
     def measure(self, kernel: Kernel, runs: int, known: set[str]) -> list[dict[str, object]]:
@@ -117,7 +120,7 @@ class Bench:
         for _ in range(runs):
             for nodes, found in seconds.items():
                 words = [*self.launcher(nodes), *kernel.command(self.build, self.folder)]
-                found.append(json.loads(run(words))["seconds_per_iteration"])
+                found.append(kernel.seconds(run(words)))
         return [self.row(kernel, nodes, wanted[nodes], found) for nodes, found in seconds.items()]
 
     def row(self, kernel: Kernel, nodes: str, placement: str, seconds: list[float]) -> dict[str, object]:
@@ -134,7 +137,8 @@ def spread(row: dict[str, object]) -> float:
 def measure_all(options: argparse.Namespace, folder: Path) -> None:
     """Writes results.csv after each kernel."""
     rows: list[dict[str, object]] = list(read_rows(RESULTS))
-    run(["mpicc.openmpi", "-O2", HERE / "kernels.c", "-o", folder / "kernels"])
+    for program, source in SOURCES.items():
+        run(["mpicc.openmpi", "-O2", source, "-o", folder / program])
     for name in options.cluster or CLUSTERS:
         bench = Bench(options.build.resolve(), folder, name)
         with bench.up():

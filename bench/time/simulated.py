@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do the objectives order placements at 64 and 256 ranks as simulated times do?
 
-    simulated.py --build BUILD [--ranks 64] [--machine plafrim] [--kernel cg] [--write docs/explanation/objectives.md]
+    simulated.py --build BUILD [--ranks 64] [--machine plafrim] [--kernel cg] [--write docs/benchmarks/objectives.md]
 
 The kernels of bench/kernels run on SMPI (`ranktree simulate`), on the first nodes of a shipped machine file, under up
 to 14 placements each; their pattern is traced in simulation, too. Messages wait for each other as in the programs,
