@@ -16,6 +16,7 @@
 
 #include "core/topo/interconnect.h"
 #include "core/topo/machine.h"
+#include "core/topo/tree.h"
 #include "io/json_place.h"
 #include "io/text.h"
 

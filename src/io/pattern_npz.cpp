@@ -47,6 +47,7 @@ bool any(const std::vector<double>& values) {
 
 std::vector<std::string> phase_names(const Pattern& pattern) {
   std::vector<std::string> names;
+  names.reserve(pattern.phases.size());
   for (const Phase& phase : pattern.phases) names.push_back(phase.name);
   return names;
 }

@@ -48,6 +48,7 @@ std::map<Both, Joint> joined(const std::vector<Cut>& a, const std::vector<Cut>& 
   }
   joints.erase({0, 0});
   std::vector<Joint*> order;
+  order.reserve(joints.size());
   for (auto& [both, joint] : joints) order.push_back(&joint);
   std::sort(order.begin(), order.end(), [](const Joint* x, const Joint* y) {
     return x->count != y->count ? x->count > y->count : x->first < y->first;

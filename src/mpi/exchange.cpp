@@ -21,7 +21,7 @@ constexpr std::size_t kPiece = 32768;  // bytes
 std::size_t pieces_of(const Bytes& message) { return std::max<std::size_t>(1, (message.size() + kPiece - 1) / kPiece); }
 
 // A synchronous send is complete when its message has arrived.
-constexpr auto start_send = kRanksShareProcess ? PMPI_Isend : PMPI_Issend;
+constexpr auto kStartSend = kRanksShareProcess ? PMPI_Isend : PMPI_Issend;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void Mailbox::send_all(const Messages& messages) {
       const std::size_t begin = i * kPiece;
       const int length = static_cast<int>(std::min(kPiece, message.size() - begin));
       requests_.push_back(MPI_REQUEST_NULL);
-      check(start_send(message.data() + begin, length, MPI_BYTE, rank, tag(), alone_.get(), &requests_.back()),
+      check(kStartSend(message.data() + begin, length, MPI_BYTE, rank, tag(), alone_.get(), &requests_.back()),
             "MPI_Issend");
     }
   }

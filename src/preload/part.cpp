@@ -22,6 +22,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/pattern/pattern.h"
 #include "io/trace_layout.h"
 #include "io/trace_parts.h"
 #include "io/trace_records.h"
@@ -309,7 +310,7 @@ void Part::cut(core::pattern::Operation operation) noexcept {
   std::uint64_t pairs = 0;
   for (const layout::PairCell& cell : cells) {
     if (!counted_since_cut(cell)) continue;
-    const auto magnitudes = static_cast<std::uint64_t>(std::bit_width(cell.messages - cell.cut_messages) << 8 |
+    const auto magnitudes = static_cast<std::uint64_t>(256 * std::bit_width(cell.messages - cell.cut_messages) +
                                                        std::bit_width(cell.bytes - cell.cut_bytes));
     shape += spread(spread(cell.key) + magnitudes);  // a sum: the order of the cells may change
     ++pairs;

@@ -218,6 +218,7 @@ void Loads::rescale() {
 
 std::vector<double> Loads::heat(double share) {
   std::vector<double> hot;
+  hot.reserve(sums_.size());
   for (std::size_t phase = 0; phase < sums_.size(); ++phase) hot.push_back(share * largest_of(phase));
   std::vector<double> heat(leaf_of_.size(), 0);
   for (Rank rank = 0; rank < flows_.ranks(); ++rank) {

@@ -66,6 +66,7 @@ void limit_phases(std::vector<Phase>& phases) {
   order.resize(kMostPhases);
   std::sort(order.begin(), order.end());
   std::vector<Phase> kept;
+  kept.reserve(order.size());
   for (const std::size_t i : order) kept.push_back(std::move(phases[i]));
   phases = std::move(kept);
 }
