@@ -19,8 +19,8 @@ function(ranktree_declared_calls mpi header)
 endfunction()
 
 # ranktree_exported_calls(<mpi> <header>): writes `header` with "#define RANKTREE_EXPORTS_MPI_X 1" for every function that
-# the libraries of this MPI define, whether its mpi.h declares it or not (MPI_Errhandler_set, MPIX_Comm_revoke). A program
-# that looks a call up finds no wrapper of one that its MPI lacks.
+# the libraries of this MPI define, and "RANKTREE_EXPORTS_PMPI_X" for those of profiling, whether its mpi.h declares it or
+# not (MPI_Errhandler_set, MPIX_Comm_revoke). A program that looks a call up finds no wrapper of one that its MPI lacks.
 function(ranktree_exported_calls mpi header)
   set(program ${CMAKE_CURRENT_BINARY_DIR}/exports_${mpi})
   file(WRITE ${program}.c "#include <mpi.h>\nint main(void) { return MPI_Finalize(); }\n")
@@ -29,7 +29,7 @@ function(ranktree_exported_calls mpi header)
   string(REGEX MATCHALL "=> [^ ]*/libmpi[^ ]*" libraries "${text}")
   list(TRANSFORM libraries REPLACE "=> " "")
   execute_process(COMMAND ${CMAKE_NM} -D --defined-only ${libraries} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL " MPIX?_[A-Z][A-Za-z0-9_]*" names "${text}")
+  string(REGEX MATCHALL " P?MPIX?_[A-Z][A-Za-z0-9_]*" names "${text}")
   list(REMOVE_DUPLICATES names)
   list(LENGTH names count)
   if(count LESS 300)

