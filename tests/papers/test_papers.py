@@ -97,7 +97,10 @@ def test_a_figure_is_reproduced_within_a_thousandth(
     build_folder: Path,
     tmp_path: Path,
 ) -> None:
-    """Two numbers of groups are removed from the results, and simulated again. A split takes up to 24 us longer with another begin."""
+    """Two numbers of groups are removed from the results, and simulated again.
+
+    A split takes up to 24 us longer with another begin.
+    """
     target = targets.target_named(name)
     removed = {rows.key(target.sweeps[-1], groups) for groups in target.sweeps[-1].groups[-2:]}
     committed = results()
