@@ -40,16 +40,21 @@ def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path
 
 def stand_in(command: LaunchCommand, folder: Path) -> str:
     """The helper built with the very MPI that is launched; else a script that needs no MPI."""
-    family = command.family if command.family in FAMILIES else program_family(command.program[0])
-    helper = helper_for(family) if family else None
+    helper = matching_helper(command.family, command.version, command.program[0])
     if helper is not None:
-        same = command.family not in FAMILIES or version_numbers(library_text(helper)) == command.version
-        if same:
-            return str(helper)
+        return str(helper)
     probe = folder / PROBE
     probe.write_text(_core.probe_script(), encoding="ascii")
     probe.chmod(0o755)
     return str(probe)
+
+
+def matching_helper(family: str, version: tuple[int, ...], program: str) -> Path | None:
+    """The helper built with the MPI of a launcher; with the program's, where the launcher starts any MPI."""
+    known = family if family in FAMILIES else program_family(program)
+    helper = helper_for(known) if known else None
+    same = helper is not None and (family not in FAMILIES or version_numbers(library_text(helper)) == version)
+    return helper if same else None
 
 
 def program_family(program: str) -> str | None:

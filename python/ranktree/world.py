@@ -9,11 +9,11 @@ from typing import Any
 
 from ranktree import _core
 from ranktree.child import Child
-from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, built, helper_for, library_text, not_built
-from ranktree.launcher import identify_in, option_from, version_numbers
+from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, built, not_built
+from ranktree.launcher import identify_in, option_from
 from ranktree.launcher_options import COUNTS
-from ranktree.shim import FAMILIES, Command
-from ranktree.verify import Interrupted, program_family
+from ranktree.shim import Command
+from ranktree.verify import Interrupted, matching_helper
 
 SECONDS = 300
 HELPER = "ranktree-reorder-"
@@ -112,11 +112,9 @@ def helper_of(command: Command) -> Path:
     if not command.starter:
         raise ValueError("--dry-run needs a launcher's command (mpirun, mpiexec, srun)")
     family, version = identify_in([*command.prefix, command.starter])
-    known = family if family in FAMILIES else program_family(command.parts[0].program[0])
-    ranks = helper_for(known) if known else None
-    same = ranks is not None and (family not in FAMILIES or version_numbers(library_text(ranks)) == version)
+    ranks = matching_helper(family, version, command.parts[0].program[0])
     helper = ranks.with_name(ranks.name.replace("ranktree-ranks-", HELPER)) if ranks is not None else None
-    if helper is None or not same or not helper.is_file():
+    if helper is None or not helper.is_file():
         reason = f"none is built for {command.starter}; {HOW_TO_BUILD}" if built() else not_built()
         raise RuntimeError(f"--dry-run: {LIBRARY_FOLDER}/{HELPER}<mpi>: {reason}")
     return helper

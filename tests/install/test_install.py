@@ -152,7 +152,7 @@ def test_the_installed_command_names_the_interpreter_that_lacks_a_package(prefix
 
 
 def test_the_installed_command_finds_packages_that_pythonpath_names(prefix: Path, tmp_path: Path) -> None:
-    """As modules of Spack and EasyBuild do; what is there replaces no module of Python's or of ours."""
+    """As modules of Spack and EasyBuild do; what is there replaces no module of Python or Ranktree."""
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare")
     (tmp_path / "others/ranktree").mkdir(parents=True)
     for name in ("re.py", "json/__init__.py", "ranktree/__init__.py"):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ranktree import _core
-from ranktree.advice import BIND, mend
+from ranktree.advice import BIND, LIMIT, mend
 from ranktree.where.hosts import Host
 
 Place = tuple[str, list[int]]
@@ -21,18 +21,8 @@ PACKAGES = {
     "pals": "--cpu-bind numa",
     "jsrun": "-K 1 -b rs",
 }
-# At most so many ranks a node.
-A_NODE = {
-    "openmpi4": "--map-by ppr:{count}:node",
-    "openmpi5": "--map-by ppr:{count}:node",
-    "mpich": "-ppn {count}",
-    "intel": "-ppn {count}",
-    "slurm": "--ntasks-per-node={count} --distribution=block",
-    "flux": "--tasks-per-node={count}",
-    "aprun": "-N {count}",
-    "pals": "--ppn {count}",
-    "jsrun": "-a {count} -r 1",
-}
+# At most so many ranks a node; Slurm may deal them to nodes in turn unless told otherwise.
+A_NODE = {**LIMIT, "slurm": f"{LIMIT['slurm']} --distribution=block"}
 
 
 def findings(places: Sequence[Place], hosts: Mapping[str, Host], launcher: str) -> list[dict[str, Any]]:
@@ -65,7 +55,7 @@ def overloaded_nodes(places: Sequence[Place], hosts: Mapping[str, Host], launche
         return []
     each = -(-len(places) // len(ranks_of))
     family = "openmpi" if launcher.startswith("openmpi") else launcher
-    flag = f"{A_NODE[launcher].format(count=each)} {BIND[family]}"
+    flag = f"{A_NODE[family].format(count=each)} {BIND[family]}"
     return [
         {"trouble": "overloaded", "host": name, "ranks": ranks, "pus": pus_of(places, ranks), "flag": flag}
         for name, ranks in ranks_of.items()
