@@ -21,7 +21,7 @@ PACKAGES = {
     "pals": "--cpu-bind numa",
     "jsrun": "-K 1 -b rs",
 }
-# At most so many ranks a node; Slurm may deal them to nodes in turn unless told otherwise.
+# At most so many ranks a node; Slurm needs an option of its own to fill one node after the other.
 A_NODE = {**LIMIT, "slurm": f"{LIMIT['slurm']} --distribution=block"}
 
 
