@@ -24,11 +24,15 @@ endfunction()
 function(ranktree_exported_calls mpi header)
   set(program ${CMAKE_CURRENT_BINARY_DIR}/exports_${mpi})
   file(WRITE ${program}.c "#include <mpi.h>\nint main(void) { return MPI_Finalize(); }\n")
-  execute_process(COMMAND ${RANKTREE_MPICC_${mpi}} ${program}.c -o ${program} COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND ldd ${program} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL "=> [^ ]*/libmpi[^ ]*" libraries "${text}")
-  list(TRANSFORM libraries REPLACE "=> " "")
-  execute_process(COMMAND ${CMAKE_NM} -D --defined-only ${libraries} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(
+    COMMAND ${RANKTREE_MPICC_${mpi}} ${program}.c -o ${program} -Wl,--trace
+    OUTPUT_VARIABLE text
+    COMMAND_ERROR_IS_FATAL ANY
+  )
+  string(REGEX MATCHALL "[^ ()\n]*/libmpi[^ ()\n]*" libraries "${text}")
+  list(REMOVE_DUPLICATES libraries)
+  # libmpi.so may be a linker script, which nm cannot read; the library that it names is in the list as well.
+  execute_process(COMMAND ${CMAKE_NM} -D --defined-only ${libraries} OUTPUT_VARIABLE text ERROR_QUIET)
   string(REGEX MATCHALL " P?MPIX?_[A-Z][A-Za-z0-9_]*" names "${text}")
   list(REMOVE_DUPLICATES names)
   list(LENGTH names count)

@@ -189,7 +189,7 @@ case $1 in
   --cray-print-opts=all) echo "-I{home}/include -L{home}/lib -ldl -Wl,--as-needed,-lmpi -Wl,--no-as-needed"; exit ;;
   -show|--show*) echo "cc: unknown option" >&2; exit 1 ;;
 esac
-exec /usr/bin/gcc -DCRAY_MPICH_VERSION=8.1.29 -I{home}/include "$@"
+exec /usr/bin/gcc -DCRAY_MPICH_VERSION=8.1.29 -I{home}/include "$@" -L{home}/lib -Wl,--as-needed -lmpi
 """
 
 
