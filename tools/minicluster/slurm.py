@@ -67,12 +67,21 @@ def folder_of(cluster: Cluster) -> Path:
     return cluster.state / "slurm"
 
 
+def settings(cluster: Cluster) -> dict[str, str]:
+    """The environment of Slurm's commands.
+
+    By the tree fence of Slurm 22.05 a rank of Open MPI sometimes leaves MPI_Init before the others are ready for its
+    message, and they crash: 5 of 100 launches on two busy cores, none of 130 by the ring.
+    """
+    own = {"SLURM_CONF": str(folder_of(cluster) / "slurm.conf"), "SLURM_PMIX_FENCE": "ring"}
+    return {**launch.environment(cluster, {}), **own}
+
+
 def in_node(cluster: Cluster, name: str, command: Sequence[str], seconds: float = 30) -> subprocess.CompletedProcess:
     """Runs a command of Slurm in a node."""
-    variables = {**launch.environment(cluster, {}), "SLURM_CONF": str(folder_of(cluster) / "slurm.conf")}
     return subprocess.run(
         [*launch.enter(cluster, name), *command],
-        env=variables,
+        env=settings(cluster),
         capture_output=True,
         text=True,
         timeout=seconds,
@@ -170,5 +179,4 @@ def client(cluster: Cluster, arguments: Sequence[str]) -> None:
     """Replaces this process by a Slurm command on the head."""
     if not arguments:
         raise ClusterError("slurm: no command")
-    variables = {**launch.environment(cluster, {}), "SLURM_CONF": str(folder_of(cluster) / "slurm.conf")}
-    launch.become([*launch.enter(cluster, HEAD), *arguments], variables)
+    launch.become([*launch.enter(cluster, HEAD), *arguments], settings(cluster))
