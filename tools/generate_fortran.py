@@ -6,12 +6,13 @@ Usage: generate_fortran.py [--check]. With --check nothing is written; the exit 
 are what would be made.
 """
 
-import argparse
 import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from generated_files import parser_of, write_or_compare
 
 FOLDER = Path(__file__).resolve().parent.parent / "include" / "ranktree"
 WIDTH = 120
@@ -257,18 +258,9 @@ def generate() -> dict[str, str]:
 
 def main() -> int:
     """Writes the files, or compares them."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="only compare")
-    check = parser.parse_args().check
-    stale = []
-    for name, text in generate().items():
-        path = FOLDER / name
-        if not check:
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(f"{path}: not what tools/generate_fortran.py makes")
-    print("\n".join(stale), end="\n" if stale else "")
-    return 1 if stale else 0
+    options = parser_of(__doc__).parse_args()
+    files = {FOLDER / name: text for name, text in generate().items()}
+    return write_or_compare(files, options.check, "tools/generate_fortran.py")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ program's; the other classes get none. The files world_*.cpp are those of tools/
 tools/generate_collect.py.
 """
 
-import argparse
 import importlib
 import re
 import sys
@@ -21,6 +20,7 @@ from pathlib import Path
 
 import generate_collect
 import generate_world
+from generated_files import parser_of, write_or_compare
 
 ROOT = Path(__file__).resolve().parent.parent
 CALLS = ROOT / "src/preload/calls.tsv"
@@ -254,29 +254,20 @@ def is_type(name: str) -> bool:
 
 def main() -> int:
     """Writes, or compares with what is there."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
+    parser = parser_of(__doc__)
     parser.add_argument("--check-header", type=Path, metavar="MPI_H")
     options = parser.parse_args()
     if options.check_header:
         return check_header(options.check_header)
-    files = generate()
-    stale = {path.name for path in OUTPUT.glob("*.cpp")} - set(files)
-    if not options.check:
-        OUTPUT.mkdir(exist_ok=True)
-        for name, text in files.items():
-            (OUTPUT / name).write_text(text, encoding="utf-8")
-        for name in stale:
-            (OUTPUT / name).unlink()
-        return 0
-    different = sorted(
-        name
-        for name, text in files.items()
-        if not (OUTPUT / name).exists() or (OUTPUT / name).read_text(encoding="utf-8") != text
-    )
-    for name in (*different, *sorted(stale)):
-        print(f"src/preload/generated/{name}: not what tools/generate_preload.py makes; run it")
-    return 1 if different or stale else 0
+    files = {OUTPUT / name: text for name, text in generate().items()}
+    stale = sorted(set(OUTPUT.glob("*.cpp")) - set(files))
+    for path in stale:
+        if options.check:
+            print(f"{path}: tools/generate_preload.py makes no such file")
+        else:
+            path.unlink()
+    different = write_or_compare(files, options.check, "tools/generate_preload.py")
+    return 1 if options.check and stale else different
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@
 gallery.py --build BUILD [--check]        --check writes nothing, and fails where a committed file differs
 """
 
-import argparse
 import csv
 import json
 import statistics
@@ -18,6 +17,9 @@ import numpy as np
 from application import HERE
 from calls import PATTERNS
 from report import RESULTS
+
+sys.path.append(str(HERE.parents[1] / "tools"))
+from generated_files import parser_of, write_or_compare  # noqa: E402
 
 DOCS = HERE.parents[1] / "docs"
 MACHINE = "node:4 core:4"
@@ -95,20 +97,11 @@ def files(build: Path) -> dict[Path, str]:
 
 def main() -> int:
     """Writes or compares the files."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--build", type=Path, required=True)
-    parser.add_argument("--check", action="store_true", help="compare with the committed files")
     options = parser.parse_args()
     sys.path.insert(0, str(options.build / "python"))
-    stale = []
-    for path, text in files(options.build).items():
-        if not options.check:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(f"{path.relative_to(DOCS)}: differs from its sources; run bench/applications/gallery.py")
-    print("\n".join(stale), end="\n" if stale else "")
-    return 1 if stale else 0
+    return write_or_compare(files(options.build), options.check, "bench/applications/gallery.py")
 
 
 if __name__ == "__main__":
