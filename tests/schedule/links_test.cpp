@@ -82,6 +82,21 @@ TEST(Links, OrderScattersByWholeSubtrees) {
   EXPECT_EQ(turns.at(4), (std::vector<Rank>{5}));
 }
 
+TEST(Links, MakeEachBlockOfARingWaitForTheOneBefore) {
+  const std::vector<std::int32_t> nodes{0, 0, 0, 0, 0, 1, 1, 1, 2};
+  const Links links{.node_of = nodes, .least = 10};
+  for (const Collective collective : {Collective::kAllgather, Collective::kReduceScatter}) {
+    const Request blocks{.collective = collective, .ranks = 9, .count = 40};
+    const Method ring{Algorithm::kRing, 0};
+    // Rank 4 is its node's last. Its eight blocks: the first waits for none.
+    EXPECT_EQ(turns_of(make(blocks, ring, 4, &links)), (Sends{{5, std::vector<Rank>(7, 5)}}));
+    EXPECT_EQ(turns_of(make(blocks, ring, 8, &links)), (Sends{{0, std::vector<Rank>(7, 0)}}));
+    EXPECT_EQ(make(blocks, ring, 3, &links), make(blocks, ring, 3));
+    const Links longer{.node_of = nodes, .least = 11};
+    EXPECT_EQ(make(blocks, ring, 4, &longer), make(blocks, ring, 4));
+  }
+}
+
 TEST(Links, OrderTheLeadersOfAHierarchy) {
   const std::vector<std::int32_t> nodes{0, 0, 1, 1, 2, 2, 3, 3};
   const Links links{.node_of = nodes};

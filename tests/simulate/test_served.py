@@ -163,3 +163,29 @@ def test_auto_is_never_slower_than_the_selector(ranktree: Callable, simulated_pr
     assert auto["allreduce"] < 9e-6
     if selector == "ompi":
         assert auto["allreduce"] < 0.6 * native["allreduce"]
+
+
+def test_auto_takes_a_ring_that_fills_the_busiest_link(
+    ranktree: Callable, simulated_program: Callable, machine_file: Callable
+) -> None:
+    """Nodes of 5, 3 and 1 ranks: all blocks but one leave the last node, one after the other. MPICH halves."""
+    block, bytes_per_s, latency = 262144, 25e6, 2e-4
+    shapes = {"five": "core:5", "three": "core:3", "one": "core:1"}
+    hosts = [{"names": f"n{at}", "shape": shape} for at, shape in enumerate(shapes)]
+    costs = {"Cluster": {"latency_s": latency, "bandwidth_bytes_per_s": bytes_per_s}}
+    machine = machine_file({"hosts": hosts}, costs, shapes)
+
+    def times(setting: str) -> dict[str, float]:
+        words = ["--machine", machine, "--np", 9, "--selector", "mpich", "--collectives", setting, "--json"]
+        calls = ["--", simulated_program(ROOT / "bench/scale/collectives.c"), 4, 60]
+        result = ranktree("simulate", *words, *calls, f"reduce_scatter:{block}", f"allgather:{block}")
+        assert result.returncode == 0, result.stderr
+        lines = map(json.loads, result.stdout.splitlines()[:2])
+        return {each["operation"]: each["seconds"] for each in lines}
+
+    native, auto = times("native"), times("auto")
+    least = 8 * (block / bytes_per_s + latency)
+    assert least <= auto["reduce_scatter"] < 1.05 * least
+    assert native["reduce_scatter"] > 2 * auto["reduce_scatter"]
+    assert least <= auto["allgather"] < 1.05 * least
+    assert native["allgather"] > 1.5 * auto["allgather"]

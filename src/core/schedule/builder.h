@@ -41,6 +41,8 @@ class Builder {
   void send(Rank to, const Range& from);
   // To a child in a tree. On a link that they share, it waits for the sends to earlier children that forward.
   void send_to_child(Rank to, const Range& from, bool forwards);
+  // One of several in a row to a rank that needs them in this order: on a shared link it waits for the one before.
+  void send_in_turn(Rank to, const Range& from);
   // `after`, when given, is one more step that this one depends on, although they share no elements.
   void receive(Rank from, const Range& into, std::int32_t after = -1);
   void reduce(const Range& from, const Range& into);
@@ -72,6 +74,10 @@ class Builder {
     std::vector<std::int32_t> sends;
     std::vector<std::int32_t> earlier;
   };
+  struct InTurn {
+    Rank to = -1;
+    std::int32_t send = -1;
+  };
   struct Arena {
     std::int64_t segment = 0;
     std::int64_t used = 0;
@@ -80,6 +86,7 @@ class Builder {
   Program program_;
   const Links* links_;
   Turn turn_;
+  InTurn last_;
   Accesses output_;
   Accesses scratch_;
   std::vector<Arena> arenas_;

@@ -112,7 +112,7 @@ void allgather_ring(Builder& builder, const Team& team, const Blocks& blocks) {
   const Rank right = team.rank((team.me() + 1) % size);
   const Rank left = team.rank((team.me() - 1 + size) % size);
   for (Rank step = 0; step + 1 < size; ++step) {
-    builder.send(right, blocks((team.me() - step + size) % size));
+    builder.send_in_turn(right, blocks((team.me() - step + size) % size));
     builder.receive(left, blocks((team.me() - step - 1 + size) % size));
   }
 }
@@ -155,7 +155,7 @@ void reduce_scatter_ring(Builder& builder, const Team& team, const Blocks& opera
     const Range own = operand((2 * size + me - step - 2) % size);
     const bool last = step + 2 == size;
     const Range arrived = last && !overlap(own, target) ? target : buffers.next(own.count);
-    builder.send(right, partial);
+    builder.send_in_turn(right, partial);
     builder.receive(left, arrived);
     if (last && overlap(own, target)) {
       builder.reduce(arrived, target);

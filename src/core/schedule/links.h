@@ -11,6 +11,7 @@ namespace ranktree::core::schedule {
 
 // All messages from a node to other nodes share the node's link. In a binomial tree, a child that forwards the data has
 // them sooner if the messages to its siblings wait: two messages of n bytes at once both take 2nB, in turn nB and 2nB.
+// In a ring, a node's last rank soon has all blocks of its node, of which the next node needs one after the other.
 // The wait costs a handshake where the MPI sends without buffering, so short messages do not wait. Nor do the halves of
 // split-binary, which gained nothing.
 struct Links {
