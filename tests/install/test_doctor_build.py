@@ -1,4 +1,6 @@
-"""`ranktree doctor --build` adds an MPI to a package: with a stand-in for CMake, and really, for an MPI of a wheel."""
+"""`ranktree doctor --build` adds an MPI to a package: by a stand-in for CMake; and really, from an installed prefix,
+for an MPI of a wheel.
+"""
 
 import json
 import os
@@ -12,6 +14,7 @@ from tests.helpers.packages import package_with, refusal, run
 
 ROOT = Path(__file__).resolve().parents[2]
 WHEELS = ROOT / ".mpis"
+TABLE = {"mpis": [], "names": ["mpicc.openmpi", "mpicc"], "folders": ["/opt"]}
 # Stands in for CMake: notes its words, and makes what a build of one MPI makes.
 CMAKE = """#!/bin/sh
 echo "$*" >>{log}
@@ -30,7 +33,21 @@ echo '#define MPICH_VERSION "9.1.2"'
 @pytest.fixture
 def package(build_folder: Path, tmp_path: Path) -> Path:
     """A package that was built for no MPI."""
-    return package_with({"mpis": [], "names": ["mpicc.openmpi", "mpicc"], "folders": ["/opt"]}, build_folder, tmp_path)
+    return package_with(TABLE, build_folder, tmp_path)
+
+
+@pytest.fixture
+def installed(build_folder: Path, tmp_path: Path) -> Path:
+    """The package of an installed prefix, from which everything that was built for an MPI is removed; for sys.path."""
+    prefix = tmp_path / "prefix"
+    words = ["cmake", "--install", build_folder, "--prefix", prefix, "--component", "python"]
+    subprocess.run(list(map(str, words)), check=True, capture_output=True, timeout=120)
+    (table,) = prefix.rglob("ranktree/mpis.json")
+    for path in table.parent.iterdir():
+        if path.name != "python":
+            path.unlink()
+    table.write_text(json.dumps(TABLE), encoding="utf-8")
+    return table.parent / "python"
 
 
 @pytest.fixture
@@ -93,9 +110,9 @@ def test_what_keeps_it_from_building_is_named(package: Path, tools: Path) -> Non
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("wheel", ["mpich5"])
 def test_an_mpi_of_a_wheel_is_served(
-    package: Path, build_folder: Path, tmp_path: Path, wheel: str, monkeypatch: pytest.MonkeyPatch
+    installed: Path, tmp_path: Path, wheel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The package has no libraries before; afterwards a program of that MPI is traced, reordered and located."""
+    """The prefix has no libraries before; afterwards a program of that MPI is traced, reordered and located."""
     folder = WHEELS / wheel / "bin"
     if not (folder / "mpicc").exists():
         pytest.skip(f"{folder} is not installed (make mpis)")
@@ -105,21 +122,28 @@ def test_an_mpi_of_a_wheel_is_served(
     source = ROOT / "tests/trace/programs/sizes.c"
     subprocess.run([folder / "mpicc", source, "-o", program], check=True, timeout=120)
     launch = (str(folder / "mpiexec"), "-n", "2", str(program))
-    assert "built without an MPI" in refusal(package, "trace", "-o", "app.npz", "--", *launch)
-    # As the build tree and beside it, where the path to the sources is as long: a compiler cache serves both. Without
-    # one it takes some 7 minutes of CPU time.
-    words = ("doctor", "--build", folder / "mpicc")
-    variables = {"CMAKE_BUILD_TYPE": "RelWithDebInfo", "TMPDIR": str(build_folder.parent)}
-    built = run(package, *words, timeout=1700, **variables)
+    assert "built without an MPI" in refusal(installed, "trace", "-o", "app.npz", "--", *launch)
+    # As in the build tree, where build and MPI have the same paths below the sources: a compiler cache serves both.
+    # Without one it takes some 7 minutes of CPU time.
+    sources = installed / "ranktree/source"
+    (sources / "build").mkdir()
+    (sources / ".mpis").symlink_to(WHEELS)
+    words = ("doctor", "--build", sources / ".mpis" / wheel / "bin/mpicc")
+    variables = {
+        "CMAKE_BUILD_TYPE": "RelWithDebInfo",
+        "TMPDIR": str(sources / "build"),
+        "CCACHE_BASEDIR": str(sources),
+    }
+    built = run(installed, *words, timeout=1700, **variables)
     assert built.returncode == 0, built.stderr
     assert f"libranktree_collect_{wheel}.so" in built.stdout
     path = tmp_path / "app.npz"
-    result = run(package, "trace", "-o", path, "--", *launch)
+    result = run(installed, "trace", "-o", path, "--", *launch)
     assert result.returncode == 0, result.stderr
     assert "2 ranks" in result.stderr
     assert path.exists()
     for option in ["--reorder", str(path)], ["--collectives", "auto", "--no-collectives-cache"]:
-        result = run(package, "run", *option, "--", *launch)
+        result = run(installed, "run", *option, "--", *launch)
         assert result.returncode == 0, result.stderr
-    located = run(package, "where", "--json", "--", *launch)
+    located = run(installed, "where", "--json", "--", *launch)
     assert len(json.loads(located.stdout)["ranks"]) == 2, located.stderr

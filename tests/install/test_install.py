@@ -1,4 +1,6 @@
-"""The installed package serves programs that are not ours: find_package, pkg-config, add_subdirectory, a wheel."""
+"""The installed package serves programs in C, C++, Fortran and Python that are not ours: find_package, pkg-config,
+add_subdirectory, a wheel.
+"""
 
 import os
 import shutil
@@ -11,7 +13,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from tests.helpers.mpis import VARIABLES
+from tests.helpers.mpis import VARIABLES, Mpi, mpi4py_variables
 
 HERE = Path(__file__).resolve().parent
 MACHINE = "node:2 core:3"
@@ -95,6 +97,33 @@ def test_cxx(prefix: Path, tmp_path: Path) -> None:
     warnings = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
     run("c++", "-std=c++20", *warnings, HERE / "user.cpp", "-o", tmp_path / "user", *flags)
     assert is_placed_by_pairs(run(tmp_path / "user", "node:2 core:2", LD_LIBRARY_PATH=str(folder.parent)))
+
+
+def test_fortran_by_pkg_config(prefix: Path, mpi: Mpi, tmp_path: Path) -> None:
+    """The module's source is compiled with the program, by the MPI's wrapper."""
+    (folder,) = prefix.rglob("pkgconfig")
+    variables = {"PKG_CONFIG_PATH": str(folder)}
+    include = run("pkg-config", "--variable=includedir", "ranktree", **variables).strip()
+    flags = run("pkg-config", "--libs", f"ranktree_mpi_{mpi.name}", **variables).split()
+    sources = ("-J", tmp_path, f"{include}/ranktree/ranktree.f90", HERE / "user_mpi.f90")
+    run(mpi.mpifort, *sources, "-o", tmp_path / "user", *flags, f"-Wl,-rpath,{folder.parent}")
+    assert run(*mpi.launch(3, tmp_path / "user")) == "3 of 3\n"
+
+
+def test_fortran_by_find_package(prefix: Path, mpi: Mpi, tmp_path: Path) -> None:
+    """A project in Fortran alone."""
+    options = (f"-DCMAKE_PREFIX_PATH={prefix}", f"-DMPI={mpi.name}", f"-DCMAKE_Fortran_COMPILER={mpi.mpifort}")
+    run("cmake", "-S", HERE / "find_package_fortran", "-B", tmp_path, *options)
+    run("cmake", "--build", tmp_path)
+    assert run(*mpi.launch(2, tmp_path / "user")) == "2 of 2\n"
+
+
+def test_python(prefix: Path, mpi: Mpi, build_folder: Path) -> None:
+    """The package of the prefix, by PYTHONPATH."""
+    (package,) = prefix.rglob("ranktree/python")
+    variables = {**mpi4py_variables(mpi.name, build_folder), "PYTHONPATH": str(package)}
+    printed = run(*mpi.launch(3, sys.executable, HERE / "user_mpi.py"), **variables)
+    assert printed == "3 of 3, True, True\n"
 
 
 def test_the_preload_libraries_are_installed(prefix: Path, build_folder: Path) -> None:
