@@ -14,7 +14,7 @@ RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/pytho
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
 .PHONY: help setup mpis configure build demo test test-quick lint docs fuzz soak mpi4py asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time bench-applications papers papers-fig papers-list install wheel test-wheel deb test-deb test-recipes clean
+  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time bench-applications papers papers-fig papers-list install wheel test-wheel sdist test-sdist deb test-deb test-recipes clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -192,7 +192,15 @@ wheel: mpis
 
 ## make test-wheel   install and run that wheel in a clean Debian root without a compiler (needs root and debootstrap)
 test-wheel: wheel
-	PYTHON=$(VENV)/bin/python packaging/test_wheel.sh dist/*.whl
+	PYTHON=$(VENV)/bin/python packaging/test_pip.sh dist/*.whl
+
+## make sdist        the source package, into dist
+sdist: setup
+	$(VENV)/bin/python -c "from scikit_build_core.build import build_sdist; build_sdist('dist')"
+
+## make test-sdist   install it in a clean Debian root with a compiler, and doctor --build from the wheel (root, debootstrap, half an hour)
+test-sdist: wheel sdist
+	PYTHON=$(VENV)/bin/python packaging/test_pip.sh dist/*.whl dist/ranktree-*.tar.gz
 
 ## make deb          Debian packages for Open MPI and MPICH, into dist (needs debhelper, dh-python, python3-numpy, python3-rich)
 deb: setup

@@ -22,6 +22,8 @@ tar -czf "$work/ranktree_$version.orig-nanobind.tar.gz" -C "$work/pip" nanobind
 cp -r "$work/pip/nanobind" "$source/"
 cp -r packaging/debian "$source/"
 
+# debhelper sets HOME, where ccache looks for its cache.
+! command -v ccache >/dev/null || { CCACHE_DIR=$(ccache -k cache_dir) && export CCACHE_DIR; }
 cd "$source"
 dpkg-buildpackage --no-sign >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
 cp "$work"/*.deb "$work"/*.dsc "$work"/*.tar.* "$output/"

