@@ -198,7 +198,7 @@ test-wheel: wheel
 sdist: setup
 	$(VENV)/bin/python -c "from scikit_build_core.build import build_sdist; build_sdist('dist')"
 
-## make test-sdist   install it in a clean Debian root with a compiler, and doctor --build from the wheel (root, debootstrap, half an hour)
+## make test-sdist   install it in a clean Debian root with a compiler; doctor --build there, from the wheel (needs root and debootstrap)
 test-sdist: wheel sdist
 	PYTHON=$(VENV)/bin/python packaging/test_pip.sh dist/*.whl dist/ranktree-*.tar.gz
 

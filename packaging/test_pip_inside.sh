@@ -69,8 +69,8 @@ if [ -n "$sdist" ]; then
 else
   install command ranktree
   of_debian
-  check 'hwloc and libyaml are inside' '^none$' \
-    sh -c 'ldd command/lib/python3.*/site-packages/ranktree/_core*.so | grep -E "hwloc|yaml" || echo none'
+  check 'hwloc and libyaml are inside, no MPI is needed' '^none$' \
+    sh -c 'ldd command/lib/python3.*/site-packages/ranktree/_core*.so | grep -E "hwloc|yaml|mpi" || echo none'
   refused 'doctor --build' 'cmake is not on PATH' "$ranktree" doctor --build /usr/bin/mpiexec.openmpi
   export LD_LIBRARY_PATH=/opt/ranktree/openmpi5/lib
   every openmpi5 /opt/ranktree/openmpi5/bin/mpiexec
