@@ -11,6 +11,7 @@ from typing import Annotated
 from ranktree import _core
 from ranktree.cli.options import Option
 from ranktree.launcher import hosts_in_file, hosts_named, take_apart
+from ranktree.launcher_options import HET_GROUP
 
 Hosts = Annotated[
     str | None, Option(metavar="LIST", help="Hosts to place on, n[0-3],m1, or 'all' [those of the job around it].")
@@ -50,9 +51,13 @@ def allocation(hosts: str | None = None, hostfile: Path | None = None) -> Alloca
 def hosts_of_launch(words: Sequence[str], hosts: str | None, hostfile: Path | None) -> Allocation | None:
     """The hosts that the user names to Ranktree, else to the launcher, else those of the job."""
     if hosts is None and hostfile is None:
-        named = hosts_named(take_apart(words))
+        command = take_apart(words)
+        named = hosts_named(command)
         if named:
             return Allocation(distinct(named), "the launcher's command", named=True)
+        component = [option.values[0] for option in command.options if option.name in HET_GROUP]
+        if component and (name := f"SLURM_JOB_NODELIST_HET_GROUP_{component[0]}") in os.environ:
+            return Allocation(distinct(_core.expand_hostlist(os.environ[name], name)), name)
     return allocation(hosts, hostfile)
 
 

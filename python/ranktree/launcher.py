@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ranktree.launcher_options import (
     FLAGS,
+    HET_GROUP,
     HOST_FILES,
     HOST_LISTS,
     LONG_WITH_ONE_DASH,
@@ -187,7 +188,7 @@ def check_program(command: LaunchCommand) -> None:
     if ":" in command.program:  # for srun, the components of a heterogeneous step
         raise ValueError(f"{command.starter}: several programs in one command (':') are not supported")
     for option in command.options:
-        if option.name in {"het-group", "pack-group"} and not option.values[0].isdigit():
+        if option.name in HET_GROUP and not option.values[0].isdigit():
             raise ValueError(f"{command.starter}: several components of a job ({option.words[0]}) are not supported")
     program = command.program[0]
     if shutil.which(program) is None and not Path(program).exists():

@@ -95,6 +95,8 @@ PLACEMENT = {
         latency_priority n nrs r rs_per_host U use_resources"""
     ),
 }
+# Slurm's component of a heterogeneous job that the ranks go to.
+HET_GROUP = words("het-group pack-group")
 # What binds ranks, or nothing where its value is `none`: the plan binds.
 BINDING = words("bind-to cpu-bind cc cpu-binding b bind")
 # Host options that the plan's own replace, by launcher. Open MPI 4's make the allocation in which the rankfile

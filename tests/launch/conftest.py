@@ -2,14 +2,17 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.emulated_cluster import MiniCluster, cluster_up
-from tests.helpers.launches import PUS, Slots
+from tests.helpers.emulated_cluster import MPICH, OPENMPI, MiniCluster, cluster_up
+from tests.helpers.launches import PUS, Slots, environment
+from tests.helpers.mpis import RunResult
 
+# For ranks under Slurm: the launcher is srun.
+SLURM_VARIABLES = {name: value for name, value in (OPENMPI | MPICH).items() if not name.startswith("HYDRA_")}
 # Prints where the rank that runs it is, by the kernel's mask; exits with its argument.
 WHERE = """#!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-$SLURM_PROCID}}}
@@ -69,3 +72,44 @@ def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         pytest.skip("two PUs are needed to distinguish a binding from none")
     with cluster_up(build_folder, tmp_path_factory.mktemp("cluster"), "--nodes", 4, "--per-switch", 2) as made:
         yield made
+
+
+@pytest.fixture
+def slurm(cluster, tmp_path: Path) -> Callable[..., RunResult]:
+    """Runs a command on the head, where srun finds the cluster."""
+    variables = {**environment(), **SLURM_VARIABLES}
+    return lambda *words: cluster.call("slurm", *words, env=variables, cwd=tmp_path, timeout=120)
+
+
+@pytest.fixture
+def batch(slurm, tmp_path: Path) -> Callable[..., str]:
+    """Runs a command as a batch job, of eight ranks on four nodes; its output."""
+
+    def run(*words: object, job: Sequence[object] = ("-N", 4, "-n", 8)) -> str:
+        script, output = tmp_path / "job.sh", tmp_path / "job.out"
+        script.write_text(f"#!/bin/sh\n{' '.join(map(str, words))}\n", encoding="ascii")
+        result = slurm("sbatch", "-W", "-o", output, *job, script)
+        text = output.read_text(encoding="utf-8")
+        assert result.returncode == 0, result.stderr + text
+        return text
+
+    return run
+
+
+@pytest.fixture
+def rings_of(build_folder: Path) -> Callable[[str], list[str]]:
+    """A program that sends messages, built with an MPI."""
+
+    def words(mpi: str) -> list[str]:
+        program = build_folder / "bin" / f"rings_{mpi}"
+        if not program.exists():
+            pytest.skip(f"{program.name} is not built")
+        return [str(program), "--bytes", "1000"]
+
+    return words
+
+
+@pytest.fixture
+def rings(rings_of) -> list[str]:
+    """The same of Debian's Open MPI, which knows PMIx."""
+    return rings_of("openmpi")

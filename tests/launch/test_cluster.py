@@ -1,13 +1,17 @@
 """Plans carried out over the four nodes of an emulated cluster, checked rank by rank."""
 
+import json
 import os
 import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.emulated_cluster import MiniCluster
+from tests.helpers.emulated_cluster import OPENMPI, MiniCluster
 from tests.helpers.launches import cluster_environment, environment, places, planned
+from tests.helpers.mpis import RunResult, skip_if_missing
+from tests.helpers.trace_files import read_trace
 
 HOSTS = ["n0", "n1", "n2", "n3"]
 # Seven ranks: hosts repeat, in no order, and one node has a single rank.
@@ -86,6 +90,63 @@ def test_the_wrapper_stops_ranks_on_wrong_hosts(cluster, ranktree, make_plan, wh
     assert result.returncode == 3
     assert "expected host n1, found n0" in result.stderr
     assert "rank" not in result.stdout
+
+
+def test_a_rank_that_cannot_be_placed_ends_the_launch_at_once(cluster, command, make_plan, where, family) -> None:
+    """The others would sleep for longer than this test may take. Open MPI 4 finds out itself, and prints nothing."""
+    plan = make_plan([("n0", [0]), ("n1", [0]), ("n2", [1000]), ("n3", [0])])
+    words = ["run", "--plan", plan, "--", FAMILIES[family], "-n", 4, "sleep", 600]
+    result = run_on_head(cluster, command, family, where.parent, *words)
+    line = "ranktree: rank 2: cannot bind to PUs 1000 on n2"
+    assert result.returncode == (1 if family == "openmpi" else 3)
+    assert result.stderr.count(line) == (family == "mpich")
+    verified = run_on_head(cluster, command, family, where.parent, *words[:3], "--verify", *words[3:])
+    assert verified.returncode == 1
+    assert verified.stderr.count("ranktree: --verify: the launch failed") == 1
+
+
+@pytest.fixture
+def prterun(cluster, command, mpi_builds, where, build_folder) -> Callable[..., RunResult]:
+    """`ranktree WORDS -- prterun ...` on the head, with PRRTE as the wheel of Open MPI 5 has it."""
+    skip_if_missing("openmpi5", mpi_builds, build_folder)
+    prefix = Path(mpi_builds["openmpi5"]["mpiexec"]).parents[1]
+    settings = dict.fromkeys(("OPAL_PREFIX", "PRTE_PREFIX", "PMIX_PREFIX"), str(prefix))
+    settings |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    settings["PRTE_MCA_plm_ssh_agent"] = OPENMPI["OMPI_MCA_plm_rsh_agent"]
+
+    def run(*words: object, launch: Sequence[object]) -> RunResult:
+        arguments = ["head", command, *words, "--", prefix / "bin" / "prterun", *launch]
+        variables = cluster_environment("openmpi") | settings
+        return cluster.call("exec", *arguments, env=variables, cwd=where.parent, timeout=120)
+
+    return run
+
+
+@pytest.mark.parametrize("mpi_name", ["openmpi5"])
+def test_prrte_alone_places_every_rank(prterun, make_plan, where, mpi_name) -> None:
+    found = prterun("run", "--plan", make_plan(SLOTS, HOSTS), "--verify", launch=["-n", 7, where])
+    assert found.returncode == 0, found.stderr
+    assert places(found.stdout) == planned(SLOTS)
+    plan = make_plan([("n0", [0]), ("n1", [0]), ("n2", [1000]), ("n3", [0])], name="far.json")
+    ended = prterun("run", "--plan", plan, launch=["-n", 4, "sleep", 600])
+    assert ended.returncode == 3
+    assert ended.stderr.count("ranktree: rank 2: cannot bind to PUs 1000 on n2") == 1
+
+
+@pytest.mark.parametrize("mpi_name", ["openmpi5"])
+def test_trace_and_where_under_prrte_alone(prterun, build_folder, tmp_path, mpi_name) -> None:
+    launch = ["--host", "n0:2,n2:1,n1:2", "--bind-to", "none", "-n", 5]
+    program = build_folder / "bin" / "rings_openmpi5"
+    if not program.exists():
+        pytest.skip(f"{program.name} is not built")
+    traced = prterun("trace", "-o", tmp_path / "app.npz", launch=[*launch, program, "--bytes", 1000])
+    assert traced.returncode == 0, traced.stderr
+    trace = read_trace(tmp_path / "app.npz")
+    assert trace.metadata["complete"] is True
+    shown = json.loads(prterun("where", "--json", launch=[*launch, "true"]).stdout)
+    hosts = [rank["host"] for rank in shown["ranks"]]
+    assert sorted(hosts) == ["n0", "n0", "n1", "n1", "n2"]
+    assert trace.metadata["hosts"] == hosts
 
 
 @pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed")

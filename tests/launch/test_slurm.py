@@ -4,21 +4,18 @@ import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.emulated_cluster import MPICH, OPENMPI, MiniCluster, cluster_up
-from tests.helpers.launches import environment, places, planned
-from tests.helpers.mpis import RunResult
+from tests.helpers.emulated_cluster import MiniCluster, cluster_up
+from tests.helpers.launches import places, planned
 from tests.helpers.trace_files import read_trace
 
 RANKS = 8
 CYCLIC = ["n0", "n1", "n2", "n3"] * 2
-# Only those that ranks need: the launcher is srun.
-VARIABLES = {name: value for name, value in (OPENMPI | MPICH).items() if not name.startswith("HYDRA_")}
 pytestmark = pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed (make setup)")
 
 
@@ -28,47 +25,6 @@ def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     with cluster_up(build_folder, tmp_path_factory.mktemp("cluster"), "--nodes", 4, "--per-switch", 2) as made:
         made.need("slurm-up", "--cpus", 2)
         yield made
-
-
-@pytest.fixture
-def slurm(cluster, tmp_path: Path) -> Callable[..., RunResult]:
-    """Runs a command on the head, where srun finds the cluster."""
-    variables = {**environment(), **VARIABLES}
-    return lambda *words: cluster.call("slurm", *words, env=variables, cwd=tmp_path, timeout=120)
-
-
-@pytest.fixture
-def batch(slurm, tmp_path: Path) -> Callable[..., str]:
-    """Runs a command as a batch job of all nodes; its output."""
-
-    def run(*words: object) -> str:
-        script, output = tmp_path / "job.sh", tmp_path / "job.out"
-        script.write_text(f"#!/bin/sh\n{' '.join(map(str, words))}\n", encoding="ascii")
-        result = slurm("sbatch", "-W", "-N", 4, "-n", RANKS, "-o", output, script)
-        text = output.read_text(encoding="utf-8")
-        assert result.returncode == 0, result.stderr + text
-        return text
-
-    return run
-
-
-@pytest.fixture
-def rings_of(build_folder: Path) -> Callable[[str], list[str]]:
-    """A program that sends messages, built with an MPI."""
-
-    def words(mpi: str) -> list[str]:
-        program = build_folder / "bin" / f"rings_{mpi}"
-        if not program.exists():
-            pytest.skip(f"{program.name} is not built")
-        return [str(program), "--bytes", "1000"]
-
-    return words
-
-
-@pytest.fixture
-def rings(rings_of) -> list[str]:
-    """The same of Debian's Open MPI, which knows PMIx."""
-    return rings_of("openmpi")
 
 
 @pytest.mark.parametrize(("interface", "mpi_name"), [("pmix", "openmpi"), ("pmi2", "mpich5")])

@@ -35,8 +35,8 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-SchedulerType=sched/builtin
-SchedulerParameters=batch_sched_delay=1
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=1,bf_interval=1
 SwitchType=switch/none
 TopologyPlugin=topology/tree
 MpiDefault=none
