@@ -37,17 +37,17 @@ void without_root(const Scene& scene, Operation operation, std::uint64_t bytes, 
   scene.receipt.synchronises = synchronises(operation) && communicator->local.size() == scene.thread.part.ranks();
 }
 
-// A call with a root. On an intercommunicator the root's group comes first, on both sides.
+// A call with a root. On an intercommunicator the root's group comes first, on both sides. A root that is no rank is
+// MPI_PROC_NULL, or wrong: MPI refuses the call.
 void with_root(const Scene& scene, Operation operation, std::uint64_t bytes, int root, MPI_Comm comm) {
   Communicator* communicator = find_communicator(scene.thread, comm);
   if (communicator == nullptr) return;
   log_members(scene.thread, *communicator);
-  if (!communicator->inter) {
-    scene.receipt.set_call(operation, communicator->identity, root, bytes);
-  } else if (root == MPI_ROOT) {
+  if (communicator->inter && root == MPI_ROOT) {
     scene.receipt.set_call(operation, communicator->identity, communicator->rank, bytes);
-  } else if (root != MPI_PROC_NULL) {
-    scene.receipt.set_call(operation, communicator->mirrored_identity, root, bytes);
+  } else if (root >= 0 && root < communicator->peers().size()) {
+    const std::uint64_t identity = communicator->inter ? communicator->mirrored_identity : communicator->identity;
+    scene.receipt.set_call(operation, identity, root, bytes);
   }
 }
 

@@ -67,6 +67,13 @@ def test_the_library_alone_writes_the_trace(mpi, library, made, output):
     assert not parts_of(output).exists()
 
 
+def test_calls_with_wrong_roots_are_not_counted(mpi, made, traced):
+    """MPI refuses them; one of them made the whole trace unreadable."""
+    known_bugs.skip(mpi, "no-argument-checks")
+    trace = traced(3, made("wrong_root.c"))
+    assert trace.record.calls == {("Bcast", 2, 3, (0, 1, 2), ()): (3, 12)}
+
+
 def test_a_tool_behind_ranktree_works_and_its_calls_are_not_the_programs(mpi, library, made, output):
     tool = made("tool.c", "-shared", "-fPIC")
     result = preloaded(mpi, 3, [library, tool], made("ring.c"))
