@@ -1,5 +1,6 @@
 """Programs that do more than call MPI print and return the same under every library, byte for byte."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -90,6 +91,31 @@ def test_an_mpi_that_the_program_opens(mpi: Mpi, compiled, the_same, build_folde
     assert b"MPI_Init" not in subprocess.run(["nm", "-D", program], capture_output=True, check=True, timeout=60).stdout
     lines = the_same(mpi.launch(RANKS, program, library_below(mpi, build_folder), how), unseen=how == "local")
     assert lines == [f"{rank} of an opened MPI" for rank in range(RANKS)]
+
+
+def test_a_cpp_library_inside_the_program(mpi: Mpi, the_same, tmp_path) -> None:
+    """Linked statically and seen by all others; ours use the system's."""
+    program = tmp_path / "own_libstdcxx"
+    words = [mpi.mpicc, HERE / "own_libstdcxx.cpp", "-o", program, "-rdynamic", "-static-libgcc"]
+    words += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]  # C++ bindings that MPI 3 removed
+    subprocess.run([*words, "-Wl,-Bstatic", "-lstdc++", "-Wl,-Bdynamic", "-lm"], check=True, timeout=120)
+    listing = subprocess.run(["ldd", program], capture_output=True, text=True, check=True, timeout=60).stdout
+    needed = subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "libmpi" in listing
+    assert "libstdc++" not in needed
+    lines = the_same(mpi.launch(RANKS, program))
+    # Three ranks give 9 * (round + 1): odd in every second round.
+    assert [line.split(" odd: ")[0] for line in lines] == [f"{rank}: 15" for rank in range(RANKS)]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_setuid_program_is_refused(mpi: Mpi, compiled, under, tmp_path) -> None:
+    program = Path(shutil.copy(compiled(mpi.name, HERE / "program.c"), tmp_path / "setuid"))
+    os.chown(program, 65534, 65534)
+    program.chmod(0o4755)
+    result = under(mpi.launch(RANKS, program))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"{program}: a setuid or setgid program" in result.stderr
 
 
 def test_address_sanitizer(mpi: Mpi, compiled, the_same, monkeypatch) -> None:

@@ -162,14 +162,6 @@ def test_a_damaged_program_is_refused(refused, mpi, tmp_path):
     assert "cut: a damaged ELF file" in refused(*mpi.launch(1, program))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-def test_a_setuid_program_is_refused(refused, mpi, tmp_path):
-    program = Path(shutil.copy(mpi.program("trace_p2p"), tmp_path / "setuid"))
-    os.chown(program, 65534, 65534)
-    program.chmod(0o4755)
-    assert "setuid: a setuid or setgid program" in refused(*mpi.launch(1, program))
-
-
 def test_programs_in_a_file_are_refused(refused, mpi, tmp_path):
     option = {"openmpi": "--app", "mpich": "-configfile"}[mpi.name]
     assert "named in a file" in refused(mpi.launch(1)[0], option, tmp_path / "programs")
