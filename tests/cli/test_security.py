@@ -1,0 +1,104 @@
+"""What docs/explanation/threat-model.md promises of files, imports and shared memory."""
+
+import os
+import re
+import stat
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.helpers.mpis import Mpi
+
+LASTING = Path(__file__).parents[1] / "pmpi" / "lasting.c"
+SEGMENT = re.compile(r"^(\w+-\w+) .* /dev/shm/(ranktree-\S+) \(deleted\)$", re.M)
+
+
+class Trap:
+    """Unpickled, it makes a file."""
+
+    def __reduce__(self) -> tuple:
+        """The call that pickle makes when it reads this."""
+        return os.mkdir, ("trapped",)
+
+
+def test_an_output_replaces_a_link_and_does_not_follow_it(ranktree, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("kept\n", encoding="ascii")
+    np.save(tmp_path / "ring.npy", np.roll(np.eye(4), 1, axis=1))
+    for name, words in {
+        "pattern.csv": ("convert", "ring.npy", "-o"),
+        "plan.json": ("map", "ring.npy", "--machine", "node:2 core:2", "-o"),
+        "machine.json": ("topo", "node:2 core:2", "-o"),
+        "report.html": ("report", "ring.npy", "--machine", "node:2 core:2", "-o"),
+    }.items():
+        output = tmp_path / name
+        output.symlink_to(victim)
+        result = ranktree(*words, name, cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        assert not output.is_symlink()
+        assert output.stat().st_size > 0
+    assert victim.read_text(encoding="ascii") == "kept\n"
+
+
+def test_pickled_objects_are_not_read(ranktree, tmp_path: Path) -> None:
+    np.save(tmp_path / "trap.npy", np.array([[Trap()]], dtype=object), allow_pickle=True)
+    np.savez(tmp_path / "trap.npz", ranks=np.array([Trap()], dtype=object))
+    for name in ("trap.npy", "trap.npz"):
+        for words in (("map", name, "--machine", "core:2"), ("report", name), ("convert", name, "-o", "a.csv")):
+            result = ranktree(*words, cwd=tmp_path)
+            assert (result.returncode, result.stderr.count("\n")) == (1, 1), result.stderr
+    assert not (tmp_path / "trapped").exists()
+
+
+@pytest.mark.parametrize("module", ["json", "numpy", "ranktree"])
+def test_modules_of_the_current_folder_are_not_imported(ranktree, tmp_path: Path, module: str) -> None:
+    (tmp_path / f"{module}.py").write_text("import os\nos.mkdir('trapped')\n", encoding="ascii")
+    for variables in ({}, {"PYTHONPATH": str(tmp_path)}):
+        result = ranktree("topo", "node:2 core:2", "--json", cwd=tmp_path, env=os.environ | variables)
+        assert result.returncode == 0, result.stderr
+    assert not (tmp_path / "trapped").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root sees the mode of a mapped file without a name")
+def test_shared_memory_is_private_and_has_random_names(
+    mpi: Mpi, compiled: Callable, command, tmp_path, yielding
+) -> None:
+    """The names of two runs differ; no other user may open one."""
+    words = ["run", "--no-collectives-cache", "--collectives", "barrier=shared:binomial", "--"]
+    launch = mpi.launch(2, compiled(mpi.name, LASTING, "-O1"), 1, 10**9)
+    names = set()
+    for _ in range(2):
+        with subprocess.Popen([command, *words, *launch], cwd=tmp_path, stderr=subprocess.DEVNULL) as running:
+            try:
+                names.add(private_segment(running.pid))
+            finally:
+                running.terminate()
+    assert len(names) == 2
+
+
+def private_segment(parent: int) -> str:
+    """The name of a segment that a rank has mapped; nobody but its user may read it."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for pid in descendants(parent):
+            try:
+                found = SEGMENT.search(Path(f"/proc/{pid}/maps").read_text(encoding="ascii"))
+                mode = found and Path(f"/proc/{pid}/map_files/{found[1]}").stat().st_mode
+            except OSError:
+                continue  # it has exited, or unmapped it
+            if found:
+                assert stat.S_IMODE(mode) == 0o600
+                return found[2]
+        time.sleep(0.01)
+    raise AssertionError("no rank has mapped a segment")
+
+
+def descendants(pid: int) -> list[int]:
+    """Processes that a process has started, and theirs."""
+    listing = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    children = [int(word) for word in listing.stdout.split()]
+    return children + [one for child in children for one in descendants(child)]
