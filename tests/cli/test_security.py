@@ -81,7 +81,7 @@ def test_shared_memory_is_private_and_has_random_names(
 
 
 def private_segment(parent: int) -> str:
-    """The name of a segment that a rank has mapped; nobody but its user may read it."""
+    """The name of a segment that a rank has mapped, with its mode checked: its user alone may read it."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         for pid in descendants(parent):
