@@ -93,16 +93,27 @@ def test_the_wrapper_stops_ranks_on_wrong_hosts(cluster, ranktree, make_plan, wh
 
 
 def test_a_rank_that_cannot_be_placed_ends_the_launch_at_once(cluster, command, make_plan, where, family) -> None:
-    """The others would sleep for longer than this test may take. Open MPI 4 finds out itself, and prints nothing."""
+    """The others would sleep for longer than this test may take. Open MPI 4 finds out itself, and prints no reason."""
     plan = make_plan([("n0", [0]), ("n1", [0]), ("n2", [1000]), ("n3", [0])])
     words = ["run", "--plan", plan, "--", FAMILIES[family], "-n", 4, "sleep", 600]
     result = run_on_head(cluster, command, family, where.parent, *words)
-    line = "ranktree: rank 2: cannot bind to PUs 1000 on n2"
+    lines = {
+        "openmpi": "ranktree: mpirun starts no rank; where it prints no reason, a node lacks a PU of the plan",
+        "mpich": "ranktree: rank 2: cannot bind to PUs 1000 on n2",
+    }
     assert result.returncode == (1 if family == "openmpi" else 3)
-    assert result.stderr.count(line) == (family == "mpich")
+    assert result.stderr.count(lines[family]) == 1
     verified = run_on_head(cluster, command, family, where.parent, *words[:3], "--verify", *words[3:])
     assert verified.returncode == 1
     assert verified.stderr.count("ranktree: --verify: the launch failed") == 1
+
+
+@needs_open_mpi
+def test_a_program_that_exits_with_1_is_not_the_plans_fault(cluster, command, make_plan, where) -> None:
+    words = ["run", "--plan", make_plan(SLOTS, HOSTS), "--", "mpirun.openmpi", "-n", 7, where, 1]
+    result = run_on_head(cluster, command, "openmpi", where.parent, *words)
+    assert result.returncode == 1
+    assert "ranktree:" not in result.stderr
 
 
 @pytest.fixture

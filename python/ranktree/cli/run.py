@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import socket
+import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from ranktree.usable_machine import launchable
 
 INTERSPERSED = False
 EXAMPLE = "ranktree run --plan plan.json -- mpirun -n 64 ./app"
+STARTS_NOTHING = "ranktree: mpirun starts no rank; where it prints no reason, a node lacks a PU of the plan"
 ONLINE = Path("/sys/devices/system/cpu/online")
 Collectives = Annotated[
     str | None,
@@ -314,9 +316,22 @@ def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path 
                 verify.require(launch.slots, launch.command, launch.prepare, place, check is Check.PUS)
             arguments, variables = launch.prepare(launch.command.program)
             notify(show, arguments)
-            return run_through(arguments, variables)
+            code = run_through(arguments, variables)
+            if code == 1 and launch.command.launcher == "openmpi4" and starts_nothing(launch):
+                echo(STARTS_NOTHING, err=True)
+            return code
         except verify.Interrupted as interrupted:
             return -int(interrupted.args[0])
+
+
+def starts_nothing(launch: PlacedLaunch) -> bool:
+    """Whether Open MPI 4 refuses the slots: it then exits with 1 and prints no reason, whatever the program is."""
+    arguments, variables = launch.prepare(["true"])
+    try:
+        tried = subprocess.run(arguments, env=variables, capture_output=True, timeout=verify.SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return tried.returncode == 1
 
 
 @contextmanager
