@@ -76,7 +76,7 @@ fuzz: setup
 soak: build
 	SOAK_SECONDS=600 $(RUN_PYTEST) -q tests/pmpi/test_soak.py
 
-## make mpi4py       mpi4py's own tests, bare and under every library, with each of Debian's MPIs (needs the package index)
+## make mpi4py       all of mpi4py's tests, bare and under every library, on 1 to 3 ranks of each of Debian's MPIs (needs the package index)
 mpi4py: build
 	MPI4PY_SUITE=1 $(RUN_PYTEST) -q tests/pmpi/test_mpi4py_suite.py
 
