@@ -42,11 +42,20 @@ def test_each_figure_above_its_limit_and_each_unknown_one_is_named(capsys: pytes
 
 
 def test_an_update_keeps_unchanged_figures_and_records_why_others_changed() -> None:
-    table = {"a: bytes": figure("bytes", 100), "b: bytes": figure("bytes", 100)}
-    after = gate.updated(table, {"a: bytes": 100.5, "b: bytes": 90, "c: ratio": 3}, "fewer headers")
+    table = {"a: bytes": figure("bytes", 100), "b: bytes": figure("bytes", 100), "d: times": figure("times", 2, 0)}
+    after = gate.updated(
+        table, {"a: bytes": 100.5, "b: bytes": 90, "c: ratio": 3, "d: times": 2.5, "e: times": 1.2}, "fewer headers"
+    )
     assert after["a: bytes"] == table["a: bytes"]
     assert (after["b: bytes"].value, after["b: bytes"].why) == (90, "fewer headers")
     assert after["c: ratio"].value == 1.5
+    assert after["d: times"] == table["d: times"]
+    assert after["e: times"].value == gate.MOST_TIMES
+
+
+def test_times_above_their_goal_are_missed() -> None:
+    assert figure("times", gate.MOST_TIMES, 0).passes(2.0)
+    assert not figure("times", gate.MOST_TIMES, 0).passes(2.01)
 
 
 def test_the_table_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -156,27 +156,39 @@ TEST(Platform, HasUsualCostsWhereTheMachineHasNone) {
   EXPECT_GT(platform.route(0, 12).latency, platform.route(0, 4).latency);
 }
 
-// Every link of every route exists, and a route back passes as many.
+// Every link of every route exists, a route back passes as many, and turning a route gives the route back.
+void expect_routes(const Platform& platform) {
+  for (Leaf a = 0; a < platform.tree().leaf_count(); ++a) {
+    for (Leaf b = 0; b < platform.tree().leaf_count(); ++b) {
+      SCOPED_TRACE(std::to_string(a) + " to " + std::to_string(b));
+      const Route there = platform.route(a, b);
+      const Route back = platform.route(b, a);
+      EXPECT_EQ(there.links.size(), back.links.size());
+      EXPECT_EQ(std::set<LinkId>(there.links.begin(), there.links.end()).size(), there.links.size());
+      for (const LinkId link : there.links) EXPECT_TRUE(link >= 0 && link < platform.link_count());
+      EXPECT_FALSE(there.links.empty());
+      EXPECT_EQ(there.distance, platform.tree().distance(a, b));
+      Route turned = there;
+      platform.turn_back(a, b, turned);
+      EXPECT_EQ(turned.links, back.links);
+      EXPECT_EQ(turned.latency, back.latency);
+      EXPECT_EQ(turned.distance, back.distance);
+    }
+  }
+}
+
 TEST(Platform, RoutesEveryPair) {
   for (const std::string& network :
        {two_switches(R"({"oversubscription": 2})"),
         std::string(R"({"kind": "torus", "dims": [3, 2], "hosts": [{"names": "t[0-5]", "shape": "s"}]})"),
-        std::string(R"({"kind": "torus", "dims": [3], "nodes_per_router": 2, "positions": [5, 0, 3],
+        std::string(R"({"kind": "torus", "dims": [4], "nodes_per_router": 2, "positions": [5, 0, 3],
                         "hosts": [{"names": "t[0-2]", "shape": "s"}]})"),
         std::string(R"({"kind": "dragonfly", "groups": 2, "routers_per_group": 3,
                         "hosts": [{"names": "d[0-5]", "shape": "s"}]})")}) {
-    const Platform platform(machine(network, "{}"), Kind::kCore);
-    const auto leaves = platform.tree().leaf_count();
-    for (Leaf a = 0; a < leaves; ++a) {
-      for (Leaf b = 0; b < leaves; ++b) {
-        const Route there = platform.route(a, b);
-        EXPECT_EQ(there.links.size(), platform.route(b, a).links.size()) << network << a << " " << b;
-        EXPECT_EQ(std::set<LinkId>(there.links.begin(), there.links.end()).size(), there.links.size());
-        for (const LinkId link : there.links) EXPECT_TRUE(link >= 0 && link < platform.link_count());
-        EXPECT_FALSE(there.links.empty());
-      }
-    }
+    SCOPED_TRACE(network);
+    expect_routes(Platform(machine(network, "{}"), Kind::kCore));
   }
+  expect_routes(Platform(machine(two_switches("{}"), costs(1e8, 1e9)), Kind::kCore));
 }
 
 TEST(Platform, HasNoNetworkOnOneNode) {

@@ -65,28 +65,29 @@ Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waitin
   for (Rank rank = 0; rank < flows.ranks(); ++rank) {
     const Leaf here = leaf_of(rank);
     for (const Flow& flow : flows.of(rank)) {
-      sum_one_way(here, leaf_of(flow.peer), flow);
-      if (flow.peer < rank) {
-        hop_bytes_ += (flow.bytes_out + flow.bytes_in) * platform.tree().distance(here, leaf_of(flow.peer));
-      }
+      if (flow.peer > rank) continue;
+      const Leaf there = leaf_of(flow.peer);
+      platform.find_route(here, there, route_);
+      hop_bytes_ += (flow.bytes_out + flow.bytes_in) * route_.distance;
+      sum_one_way(flow.phase, flow.bytes_out, flow.messages_out);
+      platform.turn_back(here, there, route_);
+      sum_one_way(flow.phase, flow.bytes_in, flow.messages_in);
     }
   }
   rescale();
   for (std::size_t phase = 0; phase < sums_.size(); ++phase) sums_[phase].peak = largest_of(phase);
 }
 
-// What goes from one slot to the other one, into the plain sums.
-void Loads::sum_one_way(Leaf from, Leaf to, const Flow& flow) {
-  if (flow.bytes_out == 0 && flow.messages_out == 0) return;
-  platform_.find_route(from, to, route_);
+// What passes route_, into the plain sums.
+void Loads::sum_one_way(std::int32_t phase, double bytes, double messages) {
   double per_byte = 0;
-  if (flow.bytes_out != 0) {
+  if (bytes != 0) {
     for (const simulate::LinkId link : route_.links) {
-      seconds_of(flow.phase, link) += flow.bytes_out / platform_.bandwidth(link);
+      seconds_of(phase, link) += bytes / platform_.bandwidth(link);
       per_byte = std::max(per_byte, per_byte_[at(link)]);
     }
   }
-  wait_ += share_of_waiting(flow.bytes_out, per_byte, flow.messages_out);
+  wait_ += share_of_waiting(bytes, per_byte, messages);
 }
 
 void Loads::change(double& number, double value) {
@@ -113,9 +114,7 @@ double Loads::share_of_waiting(double bytes, double per_byte, double messages) c
   return (messages * route_.latency + bytes * per_byte) / flows_.ranks();
 }
 
-void Loads::add_one_way(Leaf from, Leaf to, std::int32_t phase, double bytes, double messages) {
-  if (bytes == 0 && messages == 0) return;
-  platform_.find_route(from, to, route_);
+void Loads::add_one_way(std::int32_t phase, double bytes, double messages) {
   double per_byte = 0;
   if (bytes != 0) {
     for (const simulate::LinkId link : route_.links) {
@@ -130,9 +129,11 @@ void Loads::add_flow(Rank rank, const Flow& flow, double sign) {
   const Leaf here = leaf_of_[at(rank)];
   const Leaf there = leaf_of_[at(flow.peer)];
   if (here < 0 || there < 0) return;
-  add_one_way(here, there, flow.phase, sign * flow.bytes_out, sign * flow.messages_out);
-  add_one_way(there, here, flow.phase, sign * flow.bytes_in, sign * flow.messages_in);
-  hop_bytes_ += sign * (flow.bytes_out + flow.bytes_in) * platform_.tree().distance(here, there);
+  platform_.find_route(here, there, route_);
+  hop_bytes_ += sign * (flow.bytes_out + flow.bytes_in) * route_.distance;
+  add_one_way(flow.phase, sign * flow.bytes_out, sign * flow.messages_out);
+  platform_.turn_back(here, there, route_);
+  add_one_way(flow.phase, sign * flow.bytes_in, sign * flow.messages_in);
 }
 
 void Loads::add_all(Rank rank, Rank without, double sign) {

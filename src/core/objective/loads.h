@@ -90,7 +90,7 @@ class Loads {
     double power = 0;
   };
 
-  void sum_one_way(topo::Leaf from, topo::Leaf to, const Flow& flow);
+  void sum_one_way(std::int32_t phase, double bytes, double messages);
   [[nodiscard]] double& seconds_of(std::int32_t phase, simulate::LinkId link) {
     return link_seconds_[static_cast<std::size_t>(phase) * per_byte_.size() + static_cast<std::size_t>(link)];
   }
@@ -101,8 +101,8 @@ class Loads {
   // What one rank waits for these messages on route_, divided by the number of ranks. `per_byte`: of its narrowest
   // link.
   [[nodiscard]] double share_of_waiting(double bytes, double per_byte, double messages) const;
-  // Between the two slots, in one direction.
-  void add_one_way(topo::Leaf from, topo::Leaf to, std::int32_t phase, double bytes, double messages);
+  // On route_.
+  void add_one_way(std::int32_t phase, double bytes, double messages);
   void add_flow(pattern::Rank rank, const Flow& flow, double sign);
   void add_all(pattern::Rank rank, pattern::Rank without, double sign);
   void put(pattern::Rank rank, topo::Leaf leaf);

@@ -129,12 +129,14 @@ void Platform::find_route(Leaf from, Leaf to, Route& route) const {
     const LinkId own = port_[at(tree_.leaf_object(from))];
     if (own >= 0) route.links.push_back(own);
     route.latency = costs_.back().latency;
+    route.distance = 0;
     return;
   }
   if (node_of_.empty() || node_of_[at(from)] == node_of_[at(to)]) {
     const int level = tree_.common_level(from, to);
     append_inside(from, to, level, route.links);
     route.latency = costs_[at(level)].latency;
+    route.distance = tree_.cost(level);
     return;
   }
   const int level = common_level_of_nodes(node_of_[at(from)], node_of_[at(to)]);
@@ -142,7 +144,18 @@ void Platform::find_route(Leaf from, Leaf to, Route& route) const {
   const int b = tree_.os_index(node_of_[at(to)]);
   network_->append_route(a, b, route.links);
   route.latency = costs_[at(level)].latency;
-  if (interconnect_) route.latency = interconnect_->distance(a, b) + costs_[at(level) + 1].latency;
+  route.distance = tree_.cost(level);
+  if (!interconnect_) return;
+  route.latency = interconnect_->distance(a, b) + costs_[at(level) + 1].latency;
+  route.distance = tree_.distance(from, to);
+}
+
+// A tree's links are numbered in pairs, up and down. A leaf's own link is the same in both directions.
+void Platform::turn_back(Leaf from, Leaf to, Route& route) const {
+  if (from == to) return;
+  if (interconnect_) return find_route(to, from, route);
+  std::reverse(route.links.begin(), route.links.end());
+  for (LinkId& link : route.links) link ^= 1;
 }
 
 }  // namespace ranktree::core::simulate

@@ -18,6 +18,7 @@ namespace ranktree::core::simulate {
 struct Route {
   std::vector<LinkId> links;  // first to last
   double latency = 0;         // seconds
+  double distance = 0;        // of the tree, as Tree::distance()
 };
 
 // A message between nodes passes links of the network alone (network_links.h). One inside a node passes a link from the
@@ -55,6 +56,8 @@ class Platform {
   [[nodiscard]] Route route(topo::Leaf from, topo::Leaf to) const;
   // The same into a route whose memory is used again.
   void find_route(topo::Leaf from, topo::Leaf to, Route& route) const;
+  // Turns the route from `from` to `to` into the route back, at less cost where the network is a tree.
+  void turn_back(topo::Leaf from, topo::Leaf to, Route& route) const;
 
  private:
   void add_inside();
