@@ -144,6 +144,9 @@ using engine::Graph;
 using engine::SlotTree;
 using pattern::Rank;
 
+// From so many vertices on, planes through a grid are taken for the best there is: they cost less than divisions by the
+// pairs there, or within 0.1 % of them (docs/explanation/placement-engine.md).
+constexpr engine::Vertex kSettledByPlanes = 100'000;
 constexpr double kClearly = 1 - 1e-6;  // what is cheaper by that is, however sums are rounded
 
 struct Found {
@@ -161,7 +164,14 @@ Found place_in_order(const SlotTree& tree, const engine::Ordered& ordered, const
   engine::Pipeline pipeline(problem, workers, start);
   auto tiling = ordered.lattice ? engine::tile_lattice(tree, graph, *ordered.lattice) : std::nullopt;
   if (tiling) pipeline.try_from(std::move(tiling->slot_of));
-  const bool settled = tiling && tiling->settled && tree.pinned().empty() && options.preset != Preset::kStrong;
+  bool settled = tiling && tiling->settled;
+  if (ordered.lattice && !settled) {
+    auto planes = engine::divide_lattice(tree, graph, *ordered.lattice);
+    const bool spread = !planes.loose.empty() && objective.cost(planes.loose) < objective.cost(planes.packed);
+    pipeline.try_from(std::move(spread ? planes.loose : planes.packed));
+    settled = planes.uniform && graph.vertices() >= kSettledByPlanes;
+  }
+  settled = settled && tree.pinned().empty() && options.preset != Preset::kStrong;
   if (!settled) pipeline.try_divisions(engine::guide_of(graph, workers));
   pipeline.try_start();
   if (workers.check_now() && graph.vertices() <= exact::kMostRanks) {

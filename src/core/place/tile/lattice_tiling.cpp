@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/place/graph/graph.h"
@@ -93,12 +96,18 @@ class Stencil {
                                              });
   }
 
+  // The weight that crosses a face of one vertex, by dimension.
+  [[nodiscard]] std::vector<double> faces() const {
+    std::vector<double> face(lattice_.sizes.size(), 0);
+    for (const Step& step : steps_) {
+      for (std::size_t j = 0; j < face.size(); ++j) face[j] += step.weight * step.far[j];
+    }
+    return face;
+  }
+
   // The border of a box over the shortest that any set of as many vertices has, at least 1.
   [[nodiscard]] double border_ratio(const Box& box) const {
-    std::vector<double> face(box.size(), 0);  // the weight that crosses a face of one vertex
-    for (const Step& step : steps_) {
-      for (std::size_t j = 0; j < box.size(); ++j) face[j] += step.weight * step.far[j];
-    }
+    const std::vector<double> face = faces();
     double border = 0;
     double product = 1;
     for (std::size_t j = 0; j < box.size(); ++j) {
@@ -162,7 +171,156 @@ class Stencil {
   std::vector<Step> steps_;
 };
 
+// One division by planes; places are numbers of the grid's vertices, row by row.
+class PlaneDivision {
+ public:
+  // `coordinates`: of all places. `faces`: the weight that crosses a face of one vertex, by dimension.
+  PlaneDivision(const SlotTree& tree, const Lattice& lattice, const std::vector<int>& coordinates,
+                const std::vector<double>& faces, bool packed)
+      : tree_(tree),
+        lattice_(lattice),
+        coordinates_(coordinates),
+        faces_(faces),
+        packed_(packed),
+        slot_of_(lattice.vertex_at.size()) {}
+
+  // By vertex.
+  [[nodiscard]] std::vector<SlotTree::Slot> slots() {
+    std::vector<std::int32_t> places(slot_of_.size());
+    std::iota(places.begin(), places.end(), 0);
+    place_below(0, 0, places);
+    return std::move(slot_of_);
+  }
+
+ private:
+  using Places = std::span<std::int32_t>;
+  struct Plane {
+    double price = std::numeric_limits<double>::infinity();
+    std::int64_t before = 0;  // places before it; inside a layer by the other dimensions, the cheapest first
+    std::size_t dimension = 0;
+  };
+
+  [[nodiscard]] int coordinate(std::int32_t place, std::size_t dimension) const {
+    return coordinates_[at(place) * lattice_.sizes.size() + dimension];
+  }
+
+  void place_below(int level, SlotTree::Group group, Places places) {
+    if (level + 1 >= tree_.levels() || places.size() == 1) {
+      SlotTree::Slot slot = tree_.first_slot(level, group);
+      for (const std::int32_t place : places) slot_of_[at(lattice_.vertex_at[at(place)])] = slot++;
+      return;
+    }
+    const SlotTree::Group first = tree_.first_child(level, group);
+    SlotTree::Group count = tree_.child_count(level, group);
+    while (packed_ && count > 1 && std::cmp_less_equal(places.size(), capacity(level + 1, first, count - 1))) --count;
+    divide(level + 1, first, count, places);
+  }
+
+  // Among so many groups of a level.
+  void divide(int level, SlotTree::Group first, SlotTree::Group count, Places places) {
+    if (places.empty()) return;
+    if (count == 1) return place_below(level, first, places);
+    const std::int64_t total = capacity(level, first, count);
+    SlotTree::Group half = 1;
+    while (half + 1 < count && 2 * capacity(level, first, half + 1) <= total) ++half;
+    const std::int64_t left = capacity(level, first, half);
+    const auto ranks = static_cast<std::int64_t>(places.size());
+    const auto share =
+        static_cast<std::int64_t>(static_cast<double>(ranks) * static_cast<double>(left) / static_cast<double>(total));
+    const std::int64_t least = std::max<std::int64_t>(0, ranks - (total - left));
+    const std::int64_t most = std::min(ranks, left);
+    const auto before = at(cut(places, least, most, std::clamp(share, least, most)));
+    divide(level, first, half, places.first(before));
+    divide(level, first + half, count - half, places.subspan(before));
+  }
+
+  [[nodiscard]] std::int64_t capacity(int level, SlotTree::Group first, SlotTree::Group count) const {
+    const SlotTree::Group last = first + count - 1;
+    return tree_.first_slot(level, last) + tree_.capacity(level, last) - tree_.first_slot(level, first);
+  }
+
+  // Puts the places before the cheapest plane first; returns how many these are.
+  std::int64_t cut(Places places, std::int64_t least, std::int64_t most, std::int64_t aim) const {
+    std::vector<std::vector<std::int64_t>> layers;  // places of each layer, by dimension
+    for (std::size_t j = 0; j < lattice_.sizes.size(); ++j) {
+      std::vector<std::int64_t> count(at(lattice_.sizes[j]), 0);
+      for (const std::int32_t place : places) ++count[at(coordinate(place, j))];
+      layers.push_back(std::move(count));
+    }
+    std::vector<double> faces = faces_;
+    std::vector<double> across;  // the weight that crosses a mean layer, over the number of places
+    for (std::size_t j = 0; j < layers.size(); ++j) {
+      const auto extent = std::ssize(layers[j]) - std::count(layers[j].begin(), layers[j].end(), 0);
+      across.push_back(faces[j] / static_cast<double>(extent));
+      if (lattice_.wraps[j] != 0 && extent == std::ssize(layers[j])) faces[j] *= 2;
+    }
+    std::vector<std::size_t> order(layers.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return across[a] < across[b]; });
+    Plane best;
+    for (const std::size_t j : order) {
+      const double step = order.size() > 1 ? across[order[order[0] == j ? 1 : 0]] : 0;
+      Plane plane = plane_in(layers[j], faces[j], step, {least, most, aim});
+      plane.dimension = j;
+      if (plane.price < best.price) best = plane;
+    }
+    std::rotate(order.begin(), std::find(order.begin(), order.end(), best.dimension),
+                std::find(order.begin(), order.end(), best.dimension) + 1);
+    std::nth_element(places.begin(), places.begin() + best.before, places.end(), [&](std::int32_t a, std::int32_t b) {
+      for (const std::size_t j : order) {
+        if (coordinate(a, j) != coordinate(b, j)) return coordinate(a, j) < coordinate(b, j);
+      }
+      return false;
+    });
+    return best.before;
+  }
+
+  struct Bounds {
+    std::int64_t least;
+    std::int64_t most;
+    std::int64_t aim;
+  };
+
+  // Between two layers where that is within the bounds, the nearest to the aim; else inside a layer. `face`: the weight
+  // that crosses a layer, `step` what crosses besides where the layer is divided, both over its number of places.
+  static Plane plane_in(const std::vector<std::int64_t>& layers, double face, double step, const Bounds& bounds) {
+    Plane between;
+    Plane inside;
+    std::int64_t before = 0;
+    for (const std::int64_t count : layers) {
+      const auto places = static_cast<double>(count);
+      const double crossing = face * places;
+      if (before < bounds.aim && bounds.aim <= before + count) {
+        inside = {crossing + step * places, bounds.aim};
+      }
+      before += count;
+      if (count == 0 || before < bounds.least || before > bounds.most) continue;
+      const bool nearer = std::abs(before - bounds.aim) < std::abs(between.before - bounds.aim);
+      if (std::isinf(between.price) || nearer) between = {crossing, before};
+    }
+    return std::isinf(between.price) ? inside : between;
+  }
+
+  const SlotTree& tree_;
+  const Lattice& lattice_;
+  const std::vector<int>& coordinates_;
+  const std::vector<double>& faces_;
+  bool packed_;
+  std::vector<SlotTree::Slot> slot_of_;
+};
+
 }  // namespace
+
+LatticePlanes divide_lattice(const SlotTree& tree, const Graph& graph, const Lattice& lattice) {
+  const std::vector<int> coordinates = coordinates_of(lattice);
+  const Stencil stencil(graph, lattice, coordinates);
+  const std::vector<double> faces = stencil.faces();
+  LatticePlanes planes{PlaneDivision(tree, lattice, coordinates, faces, true).slots(), {}, stencil.uniform()};
+  if (tree.slots() > graph.vertices()) {
+    planes.loose = PlaneDivision(tree, lattice, coordinates, faces, false).slots();
+  }
+  return planes;
+}
 
 std::optional<LatticeTiling> tile_lattice(const SlotTree& tree, const Graph& graph, const Lattice& lattice) {
   constexpr std::size_t kWidth = 128;  // kinds of box; three dimensions of 32,768 vertices have half as many
