@@ -44,6 +44,10 @@ def would_help(  # noqa: PLR0913, PLR0917  as above
         others.append(remedies.other_objective(1 - by_time / seconds))
     leaf_of = plan.permutation
     assert leaf_of is not None, "a plan that was searched here has its leaves"
+    if is_short(request, plan) and not search["pins"] and not request.oversubscribe:
+        by = ("bottleneck" if model.objective == "bottleneck" else "time", model.parameters)
+        options = {"seed": request.seed, **search}
+        others += remedies.other_ranks_a_node(request.tree, request.pairs, leaf_of, seconds, by, **options)
     parts = remedies.parts_of(request.tree, request.pairs, leaf_of, seconds, (model.objective, model.parameters))
     least = max(worthwhile, 1e-9)
     return [

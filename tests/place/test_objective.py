@@ -135,10 +135,18 @@ def test_a_plan_by_bytes_names_what_is_faster(ranktree: Callable, tmp_path: Path
     assert found["objective"]["saves"] > 0.1
     assert found["placement"]["saves"] == pytest.approx(1 - seconds["round-robin"] / seconds["plan"])
     assert found["placement"]["sentence"].startswith("By the round-robin placement the modelled time is ")
-    assert not {"objective", "placement"} & set(helps(ranktree("map", *options, "time")))
-    assert "objective" not in helps(ranktree("map", *options, "bytes", "--time-limit", 60))  # one search is within it
+    from ranktree import _core  # noqa: PLC0415  the package of the build tree
+
+    tree, pattern = _core.load_machine("node:4 core:4").cut_at("Core"), _core.load_pattern(str(path))[0]
+    two_a_node = np.array([node * 4 + core for node in range(4) for core in range(2)], np.int32)
+    spread = _core.limit_of(tree, pattern, two_a_node, ("time", None))["seconds"]
+    assert found["ranks_a_node"]["saves"] == pytest.approx(1 - spread / seconds["plan"])
+    assert found["ranks_a_node"]["sentence"].startswith("With at most 2 ranks a node on 4 nodes, in place of 4 on 2, ")
+    assert not {"objective", "placement", "ranks_a_node"} & set(helps(ranktree("map", *options, "time")))
+    searched = {"objective", "ranks_a_node"}
+    assert not searched & set(helps(ranktree("map", *options, "bytes", "--time-limit", 60)))  # one search is within it
     pins = [word for rank in range(8) for word in ("--pin", f"{rank}=n{rank // 4}:{rank % 4}")]
-    assert "objective" not in helps(ranktree("map", *options, "bytes", *pins))
+    assert not searched & set(helps(ranktree("map", *options, "bytes", *pins)))
 
 
 def test_collective_calls_between_nodes_are_named(ranktree: Callable, tmp_path: Path) -> None:

@@ -121,3 +121,19 @@ def test_messages_alone_are_latency(tmp_path: Path) -> None:
     found = helps(report(tmp_path / "a.npz", "node:2 core:2", metric="msg"), "identity")
     assert found["messages"]["saves"] == pytest.approx(0.5)
     assert "bytes" not in found
+
+
+def test_another_number_of_ranks_a_node_is_named_for_the_last_row(tmp_path: Path) -> None:
+    """Eight ranks that all exchange data: on four nodes each link carries less than on two, where the plan is."""
+    ends = np.array([(i, j) for i in range(8) for j in range(8) if i != j]).T
+    pattern = _core.Pattern.from_pairs(8, *ends, np.ones(56), np.full(56, 1e8))
+    _core.save_pattern(str(tmp_path / "a.npz"), pattern)
+    document = report(tmp_path / "a.npz", "node:4 core:4")
+    plan = document["limits"][-1]
+    tree = _core.load_machine("node:4 core:4").cut_at("Core")
+    two_a_node = np.array([node * 4 + core for node in range(4) for core in range(2)], np.int32)
+    spread = _core.limit_of(tree, pattern, two_a_node, ("time", None))["seconds"]
+    found = helps(document, plan["placement"])["ranks_a_node"]
+    assert found["saves"] == pytest.approx(1 - spread / plan["seconds"])
+    assert found["sentence"].startswith("With at most 2 ranks a node on 4 nodes, in place of 4 on 2, ")
+    assert all("ranks_a_node" not in helps(document, each["placement"]) for each in document["limits"][:-1])

@@ -1,6 +1,8 @@
 """What would shorten the modelled time of a placement, with the fraction that each saves by the same model."""
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from ranktree.usable_machine import is_oversubscribed
 Model = tuple[str, str | None]  # objective and parameters, as `_core.limit_of` takes them
 TIME: Model = ("time", None)
 MOST_PAIRS = 20_000  # with more, the search by time would take longer than the rest of the report
+LEAST_BY_NODES = 0.05  # what another number of ranks a node has to save: the program has to be launched anew for it
 SERVED = "collective"  # the class of calls that `run --collectives` can serve
 
 
@@ -28,9 +31,9 @@ class Parts:
 
 def parts_of(tree: _core.Tree, traffic: _core.Pattern, slots: np.ndarray, seconds: float, model: Model = TIME) -> Parts:
     """The seconds without any bytes are the latency."""
-    count = len(traffic.indices)
+    pairs = len(traffic.indices)
     empty = _core.Pattern.from_arrays(
-        traffic.indptr, traffic.indices.astype(np.int64), traffic.messages, np.zeros(count)
+        traffic.indptr, traffic.indices.astype(np.int64), traffic.messages, np.zeros(pairs)
     )
     latency = _core.limit_of(tree, empty, slots, model)["seconds"]
     return Parts(latency, max(seconds - latency, 0.0))
@@ -45,7 +48,7 @@ def remedies(
     parts = parts_of(inputs.tree, inputs.traffic, slot_of.astype(np.int32), row["seconds"])
     placements = [other_placement(row, other) for other in rows if other is not row]
     if row is rows[-1]:
-        placements.append(by_time(inputs, inputs.tree, row))
+        placements += [by_time(inputs, inputs.tree, row), *by_nodes(inputs, inputs.tree, row, slot_of)]
     program = [fewer_messages(parts, row["seconds"]), fewer_bytes(parts, row["seconds"])]
     worthwhile = max(inputs.request.worthwhile, 1e-9)
     return [
@@ -77,9 +80,61 @@ def by_time(inputs: Inputs, tree: _core.Tree, row: dict[str, Any]) -> dict[str, 
     return other_objective(saves)
 
 
+def by_nodes(inputs: Inputs, tree: _core.Tree, row: dict[str, Any], slot_of: np.ndarray) -> list[dict[str, Any]]:
+    """Another number of ranks a node. None where ranks share slots, or the searches take too long."""
+    if len(inputs.traffic.indices) > MOST_PAIRS or is_oversubscribed(tree, inputs.traffic.ranks):
+        return []
+    return other_ranks_a_node(tree, inputs.traffic, slot_of, row["seconds"], seed=inputs.request.seed)
+
+
+def other_ranks_a_node(  # noqa: PLR0913  what is placed, as it is now, by which model, and how it is searched
+    tree: _core.Tree,
+    traffic: _core.Pattern,
+    slot_of: np.ndarray,
+    seconds: float,
+    model: Model = TIME,
+    **search: Any,
+) -> list[dict[str, Any]]:
+    """The best plan with a power of two of ranks on each of the first nodes, if it saves LEAST_BY_NODES."""
+    slots: dict[str, list[int]] = {}
+    for leaf in range(tree.leaf_count):
+        if tree.allowed(leaf):
+            slots.setdefault(tree.host(leaf), []).append(leaf)
+    used = Counter(tree.host(int(leaf)) for leaf in slot_of)
+    best = None
+    for ranks in takewhile(lambda each: each <= max(map(len, slots.values())), (2**i for i in count())):
+        leaves = even_slots(list(slots.values()), ranks, traffic.ranks)
+        nodes = len({tree.host(leaf) for leaf in leaves})
+        if nodes == len(used) or len(leaves) < traffic.ranks:
+            continue
+        found = seconds_by(model, tree.with_allowed(leaves), traffic, **search)
+        best = min(filter(None, (best, (found, ranks, nodes))))
+    if best is None or best[0] > (1 - LEAST_BY_NODES) * seconds:
+        return []
+    saves = 1 - best[0] / seconds
+    change = f"at most {best[1]} ranks a node on {best[2]} nodes, in place of {max(used.values())} on {len(used)}"
+    return [remedy("ranks_a_node", saves, f"With {change}, the modelled time is {percent(saves)} shorter.")]
+
+
+def even_slots(nodes: list[list[int]], ranks: int, wanted: int) -> list[int]:
+    """So many slots of each node, spread over it, on as few nodes as hold what is wanted."""
+    leaves: list[int] = []
+    for slots in nodes:
+        if len(leaves) >= wanted:
+            break
+        taken = min(ranks, len(slots))
+        leaves += [slots[i * len(slots) // taken] for i in range(taken)]
+    return leaves
+
+
 def seconds_by_time(tree: _core.Tree, traffic: _core.Pattern, parameters: str | None, **options: Any) -> float:
     """The modelled seconds of a plan by time. Options are those of `_core.make_plan`."""
-    _, limits = _core.plan_by_objective(tree, traffic, ("time", parameters), **options)
+    return seconds_by(("time", parameters), tree, traffic, **options)
+
+
+def seconds_by(model: Model, tree: _core.Tree, traffic: _core.Pattern, **options: Any) -> float:
+    """The same by a model's objective."""
+    _, limits = _core.plan_by_objective(tree, traffic, model, **options)
     (seconds,) = [float(each["seconds"]) for each in limits if each["placement"] == "plan"]
     return seconds
 
