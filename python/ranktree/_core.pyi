@@ -8,6 +8,10 @@ import numpy
 from numpy.typing import NDArray
 
 
+METRICS: tuple[str, ...]
+
+OBJECTIVES: tuple[str, ...]
+
 class Error(ValueError):
     pass
 

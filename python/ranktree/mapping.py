@@ -11,11 +11,11 @@ from ranktree import _core
 from ranktree.compare import Request, Result, compare
 from ranktree.grids import BetterGrid, better_grid
 from ranktree.interrupt import Interruption
+from ranktree.measures import METRICS
 from ranktree.objective import Model, planned, resource_text
 from ranktree.pattern import expand, natural_model, read, read_whole
 from ranktree.placement import square
 from ranktree.progress import LongWork
-from ranktree.report.inputs import METRICS
 from ranktree.report.verdict import modelled, percent
 from ranktree.usable_machine import Notify
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy
 
 from ranktree import _core
-from ranktree.world import METRICS, Reorder
+from ranktree.measures import METRICS
+from ranktree.world import Reorder
 
 
 def described(found: Mapping[str, Any], reorder: Reorder) -> list[str]:

@@ -12,6 +12,7 @@ from ranktree.child import Child
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, built, not_built
 from ranktree.launcher import identify_in, option_from
 from ranktree.launcher_options import COUNTS
+from ranktree.measures import METRICS, OBJECTIVES
 from ranktree.shim import Command
 from ranktree.verify import Interrupted, matching_helper
 
@@ -22,8 +23,6 @@ NOT_FORETOLD = (
     "--cart: not foretold; the program's grids are known in the run only: each MPI_Cart_create would tile its grid "
     "on top of this order and may renumber its ranks"
 )
-METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
-OBJECTIVES = ("bytes", "messages", "bottleneck", "time")
 OBJECTIVE_KEY = "ranktree_objective="
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
 

@@ -315,9 +315,7 @@ nb::dict dict_of(const objective::Limit& limit) {
 using NamedModel = std::pair<std::string, std::optional<std::string>>;
 
 objective::Model model_of(const NamedModel& named) {
-  const auto chosen = objective::objective_from_name(named.first);
-  if (!chosen) refuse("objective: expected bytes, messages, bottleneck or time, found '" + named.first + "'");
-  objective::Model model{.objective = *chosen, .parameters = {}};
+  objective::Model model{.objective = objective::objective_named(named.first), .parameters = {}};
   if (named.second) model.parameters = ranktree::io::parameters_named(*named.second);
   return model;
 }
@@ -384,6 +382,14 @@ void bind_plans(nb::module_& module) {
 }  // namespace
 
 void bind_place(nb::module_& module) {
+  nb::list objectives;
+  for (const auto& [name, value] : objective::kObjectives) objectives.append(std::string(name));
+  module.attr("OBJECTIVES") = nb::tuple(objectives);
+  nb::list metrics;
+  for (const auto metric : {pattern::Metric::kSize, pattern::Metric::kMessages, pattern::Metric::kAverage}) {
+    metrics.append(std::string(pattern::metric_name(metric)));
+  }
+  module.attr("METRICS") = nb::tuple(metrics);
   bind_plans(module);
   module.def("make_plan", &make_plan<pattern::Pattern>, "tree"_a, "pattern"_a, "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,

@@ -78,11 +78,14 @@ constexpr ranktree_place_options kDefaults{sizeof(ranktree_place_options),
                                            nullptr};
 
 using NamedObjective = capi::Named<ranktree_objective, objective_core::Objective>;
+constexpr NamedObjective named(ranktree_objective choice, objective_core::Objective value) {
+  return {choice, objective_core::objective_name(value), value};
+}
 constexpr std::array kObjectives{
-    NamedObjective{RANKTREE_OBJECTIVE_BYTES, "bytes", objective_core::Objective::kBytes},
-    NamedObjective{RANKTREE_OBJECTIVE_MESSAGES, "messages", objective_core::Objective::kMessages},
-    NamedObjective{RANKTREE_OBJECTIVE_BOTTLENECK, "bottleneck", objective_core::Objective::kBottleneck},
-    NamedObjective{RANKTREE_OBJECTIVE_TIME, "time", objective_core::Objective::kTime},
+    named(RANKTREE_OBJECTIVE_BYTES, objective_core::Objective::kBytes),
+    named(RANKTREE_OBJECTIVE_MESSAGES, objective_core::Objective::kMessages),
+    named(RANKTREE_OBJECTIVE_BOTTLENECK, objective_core::Objective::kBottleneck),
+    named(RANKTREE_OBJECTIVE_TIME, objective_core::Objective::kTime),
 };
 
 [[noreturn]] void refuse(const std::string& option, const std::string& expected, const std::string& found) {

@@ -390,8 +390,11 @@ TEST(TimedPlan, NamesMessagesWhoseWaitingLimits) {
 }
 
 TEST(Model, ReadsNamesAndMeasuredParameters) {
-  EXPECT_EQ(objective_from_name("bottleneck"), Objective::kBottleneck);
-  EXPECT_FALSE(objective_from_name("hops"));
+  for (const auto& [name, objective] : kObjectives) {
+    EXPECT_EQ(objective_named(name), objective);
+    EXPECT_EQ(objective_name(objective), name);
+  }
+  EXPECT_THROW(objective_named("hops"), ranktree::core::Error);
   const auto slow = parameters_of_class("ethernet-1g");
   ASSERT_TRUE(slow);
   EXPECT_DOUBLE_EQ(level_costs(machine({2, 2}), *slow)[0].bandwidth, 1.25e8);

@@ -227,3 +227,20 @@ def test_the_phase_that_limits_is_named(ranktree: Callable, tmp_path: Path) -> N
         ("other traffic", 1, "node n0 up"),
     ]
     assert [each["seconds"] for each in plan["phases"]] == [pytest.approx(1.0), pytest.approx(0.8)]
+
+
+def test_the_names_of_options_are_those_of_the_core() -> None:
+    """Also in the order that messages list objectives in."""
+    from ranktree import _core  # noqa: PLC0415  the package of the build tree
+    from ranktree.measures import METRICS, OBJECTIVES  # noqa: PLC0415
+
+    assert OBJECTIVES == _core.OBJECTIVES
+    assert set(METRICS) == set(_core.METRICS)
+    tree = _core.load_machine(MACHINE)
+    pattern = _core.Pattern.from_pairs(2, np.array([0]), np.array([1]), np.array([1.0]), np.array([8.0]))
+    with pytest.raises(ValueError, match=f"expected {', '.join(OBJECTIVES[:-1])} or {OBJECTIVES[-1]}, found 'hops'"):
+        _core.plan_by_objective(tree, pattern, ("hops", None))
+    with pytest.raises(
+        ValueError, match=f"expected {', '.join(list(METRICS)[:-1])} or {list(METRICS)[-1]}, found 'hops'"
+    ):
+        _core.make_plan(tree, pattern, metric="hops")

@@ -7,14 +7,13 @@ from typing import Annotated
 from ranktree.allocation import HostFile, Hosts, allocation
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.cli.output import require_writable
+from ranktree.measures import METRICS, OBJECTIVES
 from ranktree.pins import leaf_of, parsed
 
 EXAMPLE = "ranktree map app.npz --machine cluster.json -o plan.json"
 
 ALGORITHMS = ("best", "engine", "treematch", "greedy", "round-robin", "random", "identity")
 PRESETS = ("fast", "default", "strong")
-METRICS = ("size", "msg", "avg")
-OBJECTIVES = ("bytes", "messages", "bottleneck", "time")
 UNITS = ("core", "pu")
 COSTS = ("hops", "latency", "bandwidth")
 MOST = 2**31 - 1
@@ -113,7 +112,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     """
     # #lizard forgives the number of parameters: every option is one
     choice(algorithm, ALGORITHMS, "--algorithm")
-    choice(metric or "size", METRICS, "--metric")
+    choice(metric or "size", tuple(METRICS), "--metric")
     choice(cost, COSTS, "--cost")
     minimised = chosen_objective(objective, metric, parameters, comparison, algorithm != "best" or cost != "hops")
     from rich.console import Console  # noqa: PLC0415  numpy and rich take longer to import than --help may

@@ -31,9 +31,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     # #lizard forgives the number of parameters: every option is one
     from ranktree import _core  # noqa: PLC0415  the extension and numpy, for this verb only
     from ranktree.cli.output import require_writable  # noqa: PLC0415
+    from ranktree.measures import METRICS  # noqa: PLC0415
     from ranktree.report.document import as_json, build  # noqa: PLC0415
     from ranktree.report.html import as_html  # noqa: PLC0415
-    from ranktree.report.inputs import METRICS, Request  # noqa: PLC0415
+    from ranktree.report.inputs import Request  # noqa: PLC0415
     from ranktree.report.text import as_text  # noqa: PLC0415
 
     require_one_of(collectives, ("model", "openmpi", "mpich", "flat", "none"), "--collectives")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ranktree import _core
 from ranktree.allocation import allocation
+from ranktree.measures import METRICS
 from ranktree.pattern import expand, named_after, natural_model, read
 from ranktree.report.shape import Shape, of_slots, of_tree
 from ranktree.runs import document as runs
@@ -16,7 +17,6 @@ from ranktree.traced_hosts import fit_hosts
 from ranktree.usable_machine import Notify, is_oversubscribed, usable_machine
 
 WORTHWHILE = 0.02  # a smaller gain is within what a second run would differ by
-METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
 SAME = 1e-9  # relative: sums of doubles in another order
 
 

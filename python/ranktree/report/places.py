@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from ranktree import _core
+from ranktree.measures import METRICS
 from ranktree.report.arrays import packed
-from ranktree.report.inputs import METRICS, Inputs
+from ranktree.report.inputs import Inputs
 from ranktree.report.shape import Shape
 from ranktree.report.traffic import Pairs, amount, plain
 

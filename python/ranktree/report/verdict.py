@@ -3,7 +3,8 @@
 from typing import Any
 
 from ranktree import _core
-from ranktree.report.inputs import METRICS, WORTHWHILE, Inputs
+from ranktree.measures import METRICS
+from ranktree.report.inputs import WORTHWHILE, Inputs
 from ranktree.report.places import between_nodes
 from ranktree.report.units import bytes_text, count_text
 

@@ -2,9 +2,10 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <utility>
 
+#include "core/base/error.h"
 #include "core/predict/parameters.h"
 
 namespace ranktree::core::objective {
@@ -20,15 +21,12 @@ constexpr std::array<NetworkClass, 2> kEthernets{{{"ethernet-1g", 3e-5, 1e9}, {"
 
 }  // namespace
 
-std::optional<Objective> objective_from_name(std::string_view word) {
-  constexpr std::array<std::pair<std::string_view, Objective>, 4> kNames{{{"bytes", Objective::kBytes},
-                                                                          {"messages", Objective::kMessages},
-                                                                          {"bottleneck", Objective::kBottleneck},
-                                                                          {"time", Objective::kTime}}};
-  for (const auto& [name, objective] : kNames) {
+Objective objective_named(std::string_view word) {
+  for (const auto& [name, objective] : kObjectives) {
     if (name == word) return objective;
   }
-  return std::nullopt;
+  throw Error(Fault::kInput,
+              "objective: expected bytes, messages, bottleneck or time, found '" + std::string(word) + "'");
 }
 
 std::optional<predict::Parameters> parameters_of_class(std::string_view word) {

@@ -201,7 +201,7 @@ class TimedPlanner {
     const std::size_t which = chosen();
     const Candidate& best = candidates_[which];
     LimitedPlan found{which == 0 ? std::move(by_engine_) : table_of(best), {}};
-    found.plan.algorithm = waiting_ ? "time" : "bottleneck";
+    found.plan.algorithm = objective_name(waiting_ ? Objective::kTime : Objective::kBottleneck);
     found.plan.gain = best.score.better_than(named("identity").score);
     found.plan.stopped = stopped_;
     for (const place::CostRow& row : found.plan.costs) {

@@ -20,18 +20,12 @@
 namespace ranktree::mpi {
 namespace {
 
-using core::objective::Objective;
 using core::place::Preset;
 
 constexpr std::array<Word<ReorderMode>, 4> kModes{{{"auto", ReorderMode::kAuto},
                                                    {"central", ReorderMode::kCentral},
                                                    {"node", ReorderMode::kNode},
                                                    {"distributed", ReorderMode::kDistributed}}};
-
-constexpr std::array<Word<Objective>, 4> kObjectives{{{"bytes", Objective::kBytes},
-                                                      {"messages", Objective::kMessages},
-                                                      {"bottleneck", Objective::kBottleneck},
-                                                      {"time", Objective::kTime}}};
 
 constexpr std::array<Word<Preset>, 3> kPresets{
     {{"fast", Preset::kFast}, {"default", Preset::kDefault}, {"strong", Preset::kStrong}}};
@@ -64,7 +58,7 @@ ReorderOptions read_reorder_options(MPI_Info info) {
     options.mode = choose("ranktree_reorder_mode", *word, kModes);
   }
   if (const auto word = info_value(info, "ranktree_objective")) {
-    options.objective = choose("ranktree_objective", *word, kObjectives);
+    options.objective = choose("ranktree_objective", *word, core::objective::kObjectives);
     require_mode_for(options, *word);
   }
   if (const auto word = info_value(info, "ranktree_preset")) {
