@@ -16,11 +16,11 @@ from ranktree.objective import Model, planned, resource_text
 from ranktree.pattern import expand, natural_model, read, read_whole
 from ranktree.placement import square
 from ranktree.progress import LongWork
+from ranktree.report.places import known_gap
 from ranktree.report.verdict import modelled, percent
 from ranktree.usable_machine import Notify
 
 FORMAT, VERSION = "ranktree-map", 1
-LARGEST_GAP = 1.0  # of a plan above its bound, as a share of the bound; larger ones mean nothing
 
 
 def seconds_text(seconds: float) -> str:
@@ -84,12 +84,13 @@ def print_table(plan: _core.Plan, cost: str) -> None:
 
 def bound_line(plan: _core.Plan) -> str:
     """How far the plan may be from the best."""
-    if plan.gap == 0:
+    gap = known_gap(plan)
+    if gap == 0:
         return "No placement costs less."
-    if plan.gap is None or plan.gap > LARGEST_GAP:
+    if gap is None:
         bound = "0" if plan.gap is None else "less than half of the plan's cost"
         return f"How much less another placement could cost is not known: the bound is {bound}."
-    most = percent(plan.gap).replace("< ", "less than ")
+    most = percent(gap).replace("< ", "less than ")
     words = most if most.startswith("less") else f"at most {most}"
     return f"No placement costs less than {plan.bound:,.6g}: the plan costs {words} more than the best one."
 
@@ -123,7 +124,7 @@ def as_dictionary(  # noqa: PLR0913, PLR0917  what is in the dictionary
         "metric": plan.metric,
         "gain": plan.gain,
         "bound": plan.bound,
-        "gap": plan.gap,
+        "gap": known_gap(plan),
         "stopped": stopped,
         "levels": plan.levels,
         "level_costs": plan.level_costs,

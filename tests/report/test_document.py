@@ -22,6 +22,7 @@ from ranktree.report.decisions import read_log
 from ranktree.report.document import as_json, build
 from ranktree.report.html import as_html
 from ranktree.report.inputs import Request
+from ranktree.report.places import known_gap
 from ranktree.report.text import as_text
 from ranktree.report.verdict import percent
 
@@ -325,6 +326,7 @@ def test_what_is_above_zero_is_not_shown_as_zero() -> None:
     assert far == "No placement costs less than 5: the plan costs at most 5.0 % more than the best one."
     assert unknown.endswith("not known: the bound is less than half of the plan's cost.")
     assert none.endswith("not known: the bound is 0.")
+    assert [known_gap(SimpleNamespace(gap=gap)) for gap in (None, 0.0, 1.0, 1.01)] == [None, 0.0, 1.0, None]
 
 
 def test_hosts_that_do_not_fit_are_named(tmp_path: Path) -> None:

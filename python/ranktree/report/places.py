@@ -19,6 +19,7 @@ LABELS = {
 }
 OTHERS = ("identity", "round-robin")  # for comparison, behind the placements before and after
 BETWEEN_NODES = ("Cluster", "Switch", "Network")
+LARGEST_GAP = 1.0  # of a plan above its bound, as a share of the bound; larger ones mean nothing
 TOP_LINKS = 30
 MATRIX_NODES = 16  # more are listed by their heaviest pairs
 TOP_NODE_PAIRS = 60
@@ -52,8 +53,13 @@ def levels(inputs: Inputs) -> dict[str, Any] | None:
         "before": before if before in rows else None,
         "placements": placements,
         "bound": plan.bound,
-        "gap": plan.gap,
+        "gap": known_gap(plan),
     }
+
+
+def known_gap(plan: "_core.Plan") -> float | None:
+    """How far the plan may be from the best, as a share of its bound; None where the bound is less than half of it."""
+    return plan.gap if plan.gap is not None and plan.gap <= LARGEST_GAP else None
 
 
 def between_nodes(plan: "_core.Plan", placement: str) -> float:
