@@ -33,6 +33,7 @@
 #include "io/machine_file.h"
 #include "io/simulation_report.h"
 #include "simulate/host_properties.h"
+#include "simulate/smpi_levels.h"
 
 namespace {
 
@@ -186,7 +187,9 @@ void load() {
   const auto simulation = std::make_shared<Simulation>(machine, unit.value_or(topo::Kind::kCore), read_hosts(hosts));
   auto* zone =
       new MachineZone(simulation->platform(), file, unit_name);  // NOLINT(cppcoreguidelines-owning-memory): SimGrid's
-  zone->fill(simulation->used_leaves());
+  const std::vector<Leaf> leaves = simulation->used_leaves();
+  zone->fill(leaves);
+  if (leaves.size() == static_cast<std::size_t>(simulation->ranks())) ranktree::simulate::know_single_ranks();
   // The public callback that sees the size of a message: SimGrid calls it once for each message, for a factor of the
   // bandwidth.
   zone->get_iface()->get_network_model()->set_bw_factor_cb(

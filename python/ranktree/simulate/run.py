@@ -101,13 +101,12 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
             "RANKTREE_SIMULATE_PROGRESS": str(max(ranks // 10, 1)) if settings.progress else "0",
             "SMPI_GLOBAL_SIZE": str(ranks),
         }
-        libraries = settings.preload
+        libraries = (*settings.preload, tools.platform)
         if settings.collectives is not None:
             environment |= collectives.variables(settings.collectives, log)
             libraries = (*libraries, served.library())
-        if libraries:
-            before = environment.get("LD_PRELOAD", "")
-            environment["LD_PRELOAD"] = ":".join([*filter(None, [before]), *map(str, libraries)])
+        before = environment.get("LD_PRELOAD", "")
+        environment["LD_PRELOAD"] = ":".join([*filter(None, [before]), *map(str, libraries)])
         words = [str(tools.starter), str(program.resolve()), *settings.options()]
         words += [f"--cfg=smpi/np:{ranks}", f"--cfg=smpi/hostfile:{hosts}", f"--cfg=smpi/tmpdir:{folder}"]
         begin = time.monotonic()
