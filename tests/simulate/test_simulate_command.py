@@ -85,6 +85,28 @@ def test_results_of_every_selector_are_right(
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_program_that_checks_its_data_fails_with_shared_buffers(
+    shared: bool, ranktree: Callable, simulated_program: Callable
+) -> None:
+    """Its ranks have one memory for all large buffers. The error names the option."""
+    program = simulated_program(ROOT / "examples/stencil.c")
+    words = ["--machine", "node:2 core:4", "--np", 8, *(["--share-buffers"] if shared else [])]
+    result = ranktree("simulate", *words, "--", program, "--cells", 64)
+    assert (result.returncode, "--share-buffers gives large buffers wrong contents" in result.stderr) == (shared, shared)
+
+
+def test_an_exit_code_under_shared_buffers_names_them(ranktree: Callable, simgrid: None, tmp_path: Path) -> None:
+    source = tmp_path / "one.c"
+    source.write_text("#include <mpi.h>\nint main(int c, char** v) { MPI_Init(&c, &v); MPI_Finalize(); return 1; }\n")
+    program = tmp_path / "one"
+    compiled = ranktree("simulate", "--compile", "--", "cc", source, "-o", program)
+    assert compiled.returncode == 0, compiled.stderr
+    result = ranktree("simulate", "--machine", "node:1 core:2", "--np", 2, "--share-buffers", "--", program)
+    assert result.returncode == 1
+    assert "exit code 1; --share-buffers gives large buffers wrong contents" in result.stderr
+
+
 def test_text_names_usual_values_and_the_most_loaded_link(ranktree: Callable, simulated_program: Callable) -> None:
     program = simulated_program(PROGRAMS / "crossing.c")
     result = ranktree("simulate", "--machine", "node:2 core:2", "--np", 4, "--progress", "--", program)

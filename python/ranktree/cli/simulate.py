@@ -16,7 +16,7 @@ from ranktree.pattern import COLLECTIVE_MODELS, named_after
 from ranktree.simulate.machine import SimulatedMachine, leaves_in_order, leaves_of_plan, simulated_machine
 from ranktree.simulate.replay import ROUNDS, load_expanded, replay, rounds_of
 from ranktree.simulate.report import level_table, lines
-from ranktree.simulate.run import EAGER, SELECTORS, USUAL_OVERHEAD, Result, Settings, simulate
+from ranktree.simulate.run import EAGER, SELECTORS, SHARED_FAILS, USUAL_OVERHEAD, Result, Settings, simulate
 from ranktree.simulate.served import wrong_setting
 from ranktree.simulate.tools import compiler
 
@@ -127,7 +127,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     ] = None,
     measure: Annotated[bool, Option("--measure", help="computing takes as long as here, else no time")] = False,
     share_buffers: Annotated[
-        bool, Option("--share-buffers", help="large buffers share memory: less of it, results are wrong")
+        bool, Option("--share-buffers", help="large buffers share memory: results are wrong, and programs that check them fail")
     ] = False,
     share_globals: Annotated[
         bool, Option("--share-globals", help="ranks share global variables: for programs that write none")
@@ -176,4 +176,6 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     else:
         print_text(found.report, share_buffers)
     if found.code:
+        if share_buffers:
+            echo(f"ranktree: {words[0] if words else replay_file}: exit code {found.code}; {SHARED_FAILS}", err=True)
         raise Exit(found.code)

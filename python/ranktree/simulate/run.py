@@ -22,6 +22,7 @@ POLL = 1e-7  # seconds that a look at messages takes, in MPI_Test and MPI_Iprobe
 EAGER = 65536  # bytes below which a send does not wait for its receive
 SHARED_FROM = 4096  # bytes of an allocation that --share-buffers folds
 WATCH_SECONDS = 0.5
+SHARED_FAILS = "--share-buffers gives large buffers wrong contents: programs that check or use what they receive fail"
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,13 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
         words += [f"--cfg=smpi/np:{ranks}", f"--cfg=smpi/hostfile:{hosts}", f"--cfg=smpi/tmpdir:{folder}"]
         begin = time.monotonic()
         code = run_watched([*words, str(tools.platform), *command[1:]], environment, settings.time_limit)
+        hint = f"; {SHARED_FAILS}" if settings.share_buffers else ""
         if not report.is_file():
-            raise ValueError(f"{program}: the simulation ended with code {code}, without a report")
+            raise ValueError(f"{program}: the simulation ended with code {code}, without a report{hint}")
         found = json.loads(report.read_text(encoding="utf-8"))
         if found["aborted_ranks"]:
             ended = f"{found['aborted_ranks']:,} of {ranks:,} ranks"
-            raise ValueError(f"{program}: {ended} were ended by MPI_Abort or by a deadlock; nothing is reported")
+            raise ValueError(f"{program}: {ended} were ended by MPI_Abort or by a deadlock; nothing is reported{hint}")
         if settings.collectives is not None:
             found["collectives"] = served.decided(settings.collectives, log)
         found["host_s"] = time.monotonic() - begin
