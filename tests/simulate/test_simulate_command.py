@@ -93,7 +93,8 @@ def test_a_program_that_checks_its_data_fails_with_shared_buffers(
     program = simulated_program(ROOT / "examples/stencil.c")
     words = ["--machine", "node:2 core:4", "--np", 8, *(["--share-buffers"] if shared else [])]
     result = ranktree("simulate", *words, "--", program, "--cells", 64)
-    assert (result.returncode, "--share-buffers gives large buffers wrong contents" in result.stderr) == (shared, shared)
+    named = "--share-buffers gives large buffers wrong contents" in result.stderr
+    assert (result.returncode, named) == (shared, shared)
 
 
 def test_an_exit_code_under_shared_buffers_names_them(ranktree: Callable, simgrid: None, tmp_path: Path) -> None:
