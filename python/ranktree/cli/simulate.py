@@ -127,7 +127,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     ] = None,
     measure: Annotated[bool, Option("--measure", help="computing takes as long as here, else no time")] = False,
     share_buffers: Annotated[
-        bool, Option("--share-buffers", help="large buffers share memory: results are wrong, and programs that check them fail")
+        bool,
+        Option("--share-buffers", help="large buffers share memory: results are wrong, programs that check them fail"),
     ] = False,
     share_globals: Annotated[
         bool, Option("--share-globals", help="ranks share global variables: for programs that write none")
