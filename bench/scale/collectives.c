@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { kSetUpBytes = 524288, kTimed = 2 };
+enum { kSetUpBytes = 16384, kTimed = 2 };
 static const double kApart = 1;  // seconds from call to call: more than any call takes
 
 struct call {

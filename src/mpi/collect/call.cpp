@@ -30,6 +30,7 @@
 #include "mpi/collect/thread_state.h"
 #include "mpi/collect/variant.h"
 #include "mpi/guard.h"
+#include "mpi/simulated.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -210,7 +211,9 @@ CallTable* table_when_due(CommunicatorState& state, MPI_Comm comm, ThreadState& 
   }
   const double start = PMPI_Wtime();
   const bool tunes = service == Service::kWaitsForBudget;
-  CallTable* const table = make_table(comm, thread, tunes ? Context::Depth::kNodes : Context::Depth::kCores);
+  // What is inside nodes takes no time to find for simulated ranks.
+  const bool deep = !tunes || kRanksShareProcess;
+  CallTable* const table = make_table(comm, thread, deep ? Context::Depth::kCores : Context::Depth::kNodes);
   state.process->account.charge(Account::SetUp::kCommunicator, PMPI_Wtime() - start);
   return table;
 }
