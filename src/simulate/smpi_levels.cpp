@@ -5,7 +5,9 @@
 // takes a host for a node, and a host here is a leaf of the machine. Where no leaf has two ranks, each rank leads a
 // node of its own, which needs no messages. SMPI's own calls reach these functions because the library is preloaded.
 // Later calls take the same time as with SMPI's own.
+// SimGrid 3.32 alone: other releases have other classes, and keep their own levels.
 #include <dlfcn.h>
+#include <simgrid/version.h>
 #include <smpi/smpi.h>
 #include <simgrid/s4u.hpp>
 
@@ -17,13 +19,14 @@
 
 #include "simulate/smpi_levels.h"
 
+#if SIMGRID_VERSION == 33200
 #define RANKTREE_SEEN __attribute__((visibility("default")))
 
 namespace simgrid::smpi {
 
 class Topo;
 
-// As in SimGrid 3.32, which installs no header of its classes.
+// As in SimGrid, which installs no header of its classes.
 class Group {
  public:
   [[nodiscard]] aid_t actor(int rank) const;
@@ -101,3 +104,10 @@ namespace ranktree::simulate {
 void know_single_ranks() { simgrid::smpi::single_ranks = true; }
 
 }  // namespace ranktree::simulate
+#else
+namespace ranktree::simulate {
+
+void know_single_ranks() {}
+
+}  // namespace ranktree::simulate
+#endif
