@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -153,6 +154,23 @@ TEST(Planes, PackedOnesUseAsFewSubtreesAsHoldAll) {
   const Divided found = divided(tree, lattice({6, 5}, {0, 0}, 1));
   EXPECT_LT(*std::max_element(found.planes.packed.begin(), found.planes.packed.end()), 32);
   EXPECT_GE(*std::max_element(found.planes.loose.begin(), found.planes.loose.end()), 112);
+}
+
+// By weights of 1 that are scaled inside: costs are compared as evaluate() counts.
+TEST(Planes, SettleLargeGridsWithSpareSlots) {
+  const Tree machine_tree = machine({64, 2, 1024});
+  const Affinity affinity = renumbered(lattice({320, 320}, {0, 0}, 1), 5);
+  const SlotTree tree(machine_tree, {});
+  const Divided found = divided(tree, affinity);
+  double cheapest = std::numeric_limits<double>::infinity();
+  for (const auto& slot_of : {found.planes.packed, found.planes.loose}) {
+    std::vector<SlotTree::Slot> by_rank(slot_of.size());
+    for (std::size_t i = 0; i < slot_of.size(); ++i) by_rank[at(found.ordered.order[i])] = slot_of[i];
+    cheapest = std::min(cheapest, cost(machine_tree, affinity, engine::placement_of(tree, by_rank)));
+  }
+  EngineOptions options;
+  options.preset = Preset::kFast;
+  EXPECT_EQ(cost(machine_tree, affinity, run_engine(machine_tree, affinity, options)), cheapest);
 }
 
 }  // namespace
