@@ -15,7 +15,7 @@ import pytest
 from tests.helpers import known_bugs
 from tests.helpers.mpis import DEBIAN, Mpi, mpi4py_variables
 
-# The whole suite: `make mpi4py`. Otherwise the part that takes Open MPI a minute bare and under the three libraries.
+# The whole suite: `make mpi4py`. Otherwise a part that takes 80 CPU seconds, bare and under the three libraries.
 WHOLE = "MPI4PY_SUITE" in os.environ
 SECONDS = 3000 if WHOLE else 500
 RANKS = (1, 2, 3) if WHOLE else (2,)
