@@ -7,9 +7,11 @@
 // Later calls take the same time as with SMPI's own.
 // SimGrid 3.32 alone: other releases have other classes, and keep their own levels.
 #include <dlfcn.h>
-#include <simgrid/version.h>
 #include <smpi/smpi.h>
+#include <xbt/base.h>
+
 #include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
 
 #include <algorithm>
 #include <array>
