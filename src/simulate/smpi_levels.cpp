@@ -49,13 +49,17 @@ class Comm {
   std::array<std::byte, 1024> own_;  // at least SMPI's
 };
 
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-function-size): SMPI's names and parameters
 int barrier__ompi_bruck(Comm* comm);
 RANKTREE_SEEN int allgather__ring(const void* own, int count, Datatype* type, void* all, int count_of_each,
                                   Datatype* type_of_each, Comm* comm);
 
 namespace {
 
-bool single_ranks = false;
+bool& single_ranks() {
+  static bool value = false;
+  return value;
+}
 
 // The ranks that make levels now.
 std::unordered_set<aid_t>& making() {
@@ -72,7 +76,7 @@ Function next(const char* symbol) {
 
 void Comm::init_smp() {
   static const auto smpis = next<void (*)(Comm*)>("_ZN7simgrid4smpi4Comm8init_smpEv");
-  if (!single_ranks) return smpis(this);
+  if (!single_ranks()) return smpis(this);
   const aid_t rank = s4u::this_actor::get_pid();
   making().insert(rank);
   smpis(this);
@@ -98,12 +102,13 @@ int allgather__ring(const void* own, int count, Datatype* type, void* all, int c
   std::fill_n(static_cast<int*>(all), comm->size(), static_cast<int>(comm->group()->actor(0)));
   return code;
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-function-size)
 
 }  // namespace simgrid::smpi
 
 namespace ranktree::simulate {
 
-void know_single_ranks() { simgrid::smpi::single_ranks = true; }
+void know_single_ranks() { simgrid::smpi::single_ranks() = true; }
 
 }  // namespace ranktree::simulate
 #else
