@@ -10,8 +10,8 @@
 #include <smpi/smpi.h>
 #include <xbt/base.h>
 
-#include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
+#include <simgrid/s4u.hpp>
 
 #include <algorithm>
 #include <array>
