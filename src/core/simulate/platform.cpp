@@ -155,7 +155,7 @@ void Platform::turn_back(Leaf from, Leaf to, Route& route) const {
   if (from == to) return;
   if (interconnect_) return find_route(to, from, route);
   std::reverse(route.links.begin(), route.links.end());
-  for (LinkId& link : route.links) link ^= 1;
+  for (LinkId& link : route.links) link += link % 2 == 0 ? 1 : -1;
 }
 
 }  // namespace ranktree::core::simulate

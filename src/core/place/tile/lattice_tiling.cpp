@@ -240,7 +240,7 @@ class PlaneDivision {
   }
 
   // Puts the places before the cheapest plane first; returns how many these are.
-  std::int64_t cut(Places places, std::int64_t least, std::int64_t most, std::int64_t aim) const {
+  [[nodiscard]] std::int64_t cut(Places places, std::int64_t least, std::int64_t most, std::int64_t aim) const {
     std::vector<std::vector<std::int64_t>> layers;  // places of each layer, by dimension
     for (std::size_t j = 0; j < lattice_.sizes.size(); ++j) {
       std::vector<std::int64_t> count(at(lattice_.sizes[j]), 0);
