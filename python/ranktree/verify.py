@@ -26,9 +26,7 @@ class Interrupted(Exception):
 def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path, compare_pus: bool) -> None:
     """Launches a helper program in place of the user's; RuntimeError names every rank that is not as planned."""
     arguments, variables = prepare([stand_in(command, folder)])
-    found = launch(Child(arguments, variables), folder)
-    if len(found) != len(slots):
-        raise RuntimeError(f"--verify: expected {len(slots)} ranks, {len(found)} answered")
+    found = launch(Child(arguments, variables), folder, len(slots))
     wrong = _core.misplaced(list(slots), found, compare_pus)
     if not wrong:
         return
@@ -66,8 +64,8 @@ def program_family(program: str) -> str | None:
     return None
 
 
-def launch(child: Child, folder: Path) -> list[tuple[str, list[int]]]:
-    """(host, PUs) of each rank as our program reports them."""
+def launch(child: Child, folder: Path, ranks: int) -> list[tuple[str, list[int]]]:
+    """(host, PUs) of each rank as our program reports them. RuntimeError where not all do, with the launcher's text."""
     output, errors = folder / "verify.output", folder / "verify.errors"
     code = child.run(SECONDS, output, errors)
     if child.ended_by is not None:
@@ -75,10 +73,11 @@ def launch(child: Child, folder: Path) -> list[tuple[str, list[int]]]:
     if child.late:
         raise RuntimeError(f"--verify: the launch did not end in {SECONDS} s")
     found = places(output.read_text(encoding="utf-8", errors="replace"))
-    if not found:
+    if len(found) != ranks:
         said = errors.read_text(encoding="utf-8", errors="replace").splitlines()
         reason = " | ".join([line.strip() for line in said if line.strip("- ")][:SHOWN])
-        raise RuntimeError(f"--verify: the launch failed with exit code {code}: {reason or 'no message'}")
+        what = f"expected {ranks} ranks, {len(found)} answered" if found else f"the launch failed with exit code {code}"
+        raise RuntimeError(f"--verify: {what}: {reason or 'no message'}")
     return found
 
 

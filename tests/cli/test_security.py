@@ -63,6 +63,35 @@ def test_modules_of_the_current_folder_are_not_imported(ranktree, tmp_path: Path
     assert not (tmp_path / "trapped").exists()
 
 
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_outputs_have_the_permissions_of_the_umask(ranktree, tmp_path: Path, umask: int, mode: int) -> None:
+    np.save(tmp_path / "ring.npy", np.roll(np.eye(4), 1, axis=1))
+    machine = ("--machine", "node:2 core:2")
+    for words in (
+        ("convert", "ring.npy", "-o", "ring.npz"),
+        ("map", "ring.npy", *machine, "-o", "plan.json"),
+        ("report", "ring.npy", *machine, "-o", "report.html"),
+    ):
+        result = ranktree(*words, cwd=tmp_path, umask=umask)
+        assert result.returncode == 0, result.stderr
+        assert stat.S_IMODE((tmp_path / words[-1]).stat().st_mode) == mode
+
+
+def test_the_folder_of_a_plans_files_has_a_random_name_and_one_writer(ranktree, mpi: Mpi, tmp_path: Path) -> None:
+    np.save(tmp_path / "pair.npy", np.ones((2, 2)))
+    assert ranktree("map", "pair.npy", "--machine", "core:2", "-o", "plan.json", cwd=tmp_path).returncode == 0
+    show = ("sh", "-c", "stat -c 'mode %a %n' .ranktree-*")
+    names = set()
+    for _ in range(2):
+        launch = mpi.launch(2, *show)
+        result = ranktree("run", "--plan", "plan.json", "--", *launch, cwd=tmp_path, umask=0, timeout=60)
+        found = re.findall(r"mode (\d+) (\S+)", result.stdout)
+        assert {mode for mode, _ in found} == {"755"}, result.stdout + result.stderr
+        names |= {name for _, name in found}
+    assert len(names) == 2
+    assert not list(tmp_path.glob(".ranktree-*"))
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root sees the mode of a mapped file without a name")
 def test_shared_memory_is_private_and_has_random_names(
     mpi: Mpi, compiled: Callable, command, tmp_path, yielding

@@ -76,11 +76,12 @@ def test_optimize_in_a_batch_job(batch, command, rings, tmp_path) -> None:
     assert (tmp_path / "opt" / "report.html").is_file(), text
 
 
-def test_a_rank_that_cannot_be_placed_ends_the_step_at_once(slurm, command, make_plan) -> None:
+@pytest.mark.parametrize("check", [[], ["--verify"], ["--verify-hosts"]], ids=["unverified", "verified", "hosts"])
+def test_a_rank_that_cannot_be_placed_ends_the_step_at_once(slurm, command, make_plan, check) -> None:
     """The other ranks sleep for longer than this test may take."""
     plan = make_plan([("n0", [0]), ("n1", [0]), ("n2", [1000]), ("n3", [0])])
     start = time.monotonic()
-    result = slurm(command, "run", "--plan", plan, "--", "srun", "-n", 4, "sleep", 600)
+    result = slurm(command, "run", "--plan", plan, *check, "--", "srun", "-n", 4, "sleep", 600)
     assert time.monotonic() - start < 100, "ended by the time limit"
     assert result.returncode != 0
     assert result.stderr.count("ranktree: rank 2: cannot bind to PUs 1000 on n2") == 1

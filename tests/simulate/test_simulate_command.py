@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -195,3 +197,20 @@ int main(int argc, char** argv) {
     waiting = ranktree(*options, "--eager", 8, "--", program)
     assert waiting.returncode == 1
     assert "2 of 2 ranks were ended by MPI_Abort or by a deadlock" in waiting.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_ending_signal_leaves_no_folder(
+    command: str, simulated_program: Callable, tmp_path: Path, number: signal.Signals
+) -> None:
+    """The simulation ends as well, and the command by the signal."""
+    program = simulated_program(ROOT / "bench/scale/collectives.c")
+    words = [command, "simulate", "--machine", "node:2 core:2", "--np", 4, "--", program, 0, 10**7, "bcast:8"]
+    variables = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(list(map(str, words)), env=variables, stdout=subprocess.DEVNULL) as running:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob("ranktree-simulate-*/*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        running.send_signal(number)
+        assert running.wait(30) == -number
+    assert not list(tmp_path.glob("ranktree-*"))

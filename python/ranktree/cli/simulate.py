@@ -13,6 +13,7 @@ from rich.console import Console
 from ranktree import _core
 from ranktree.cli.options import Argument, BadParameter, Exit, Option, echo
 from ranktree.pattern import COLLECTIVE_MODELS, named_after
+from ranktree.runs.process import removes_its_files
 from ranktree.simulate.machine import SimulatedMachine, leaves_in_order, leaves_of_plan, simulated_machine
 from ranktree.simulate.replay import ROUNDS, load_expanded, replay, rounds_of
 from ranktree.simulate.report import level_table, lines
@@ -165,7 +166,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         progress=sys.stderr.isatty() if progress is None else progress,
         time_limit=time_limit,
     )
-    with tempfile.TemporaryDirectory(prefix="ranktree-machine-") as folder:
+    with removes_its_files(), tempfile.TemporaryDirectory(prefix="ranktree-machine-") as folder:
         simulated = simulated_machine(machine, network, unit, Path(folder))
         where = Ranks(ranks, plan, order)
         if replay_file is not None:

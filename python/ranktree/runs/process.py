@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from ranktree.child import become_result
+
 GRACE_SECONDS = 5.0
 POLL_SECONDS = 0.02
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -53,6 +55,16 @@ def ends_cleanly() -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
         ctypes.CDLL(None).prctl(SUBREAPER, 0, 0, 0, 0)
+
+
+@contextmanager
+def removes_its_files() -> Iterator[None]:
+    """An ending signal ends the block, whose temporary folders are removed so, and then this process."""
+    try:
+        with ends_cleanly():
+            yield
+    except Interrupted as interrupted:
+        become_result(-interrupted.number)
 
 
 def run_once(words: Sequence[str], variables: Mapping[str, str], log: Path, limit: float | None = None) -> Outcome:

@@ -3,6 +3,7 @@
 import tempfile
 from pathlib import Path
 
+from ranktree.runs.process import removes_its_files
 from ranktree.simulate.machine import leaves_in_order, simulated_machine
 from ranktree.simulate.run import Settings, simulate
 from ranktree.simulate.tools import built
@@ -15,6 +16,6 @@ def trace_simulated(words: list[str], output: Path, ranks: int) -> int:
     """
     variables = {"RANKTREE_TRACE": str(output), "RANKTREE_SIMULATE_PROGRAM": " ".join(words)}
     settings = Settings(threads=True, preload=(built("libranktree_preload_smpi.so"),), variables=variables)
-    with tempfile.TemporaryDirectory(prefix="ranktree-machine-") as folder:
+    with removes_its_files(), tempfile.TemporaryDirectory(prefix="ranktree-machine-") as folder:
         machine = simulated_machine(f"node:1 core:{ranks}", None, "core", Path(folder))
         return simulate(machine, leaves_in_order(machine, ranks, "packed"), words, settings).code

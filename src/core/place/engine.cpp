@@ -145,7 +145,7 @@ using engine::SlotTree;
 using pattern::Rank;
 
 // From so many vertices on, planes through a grid are taken for the best there is: they cost less than divisions by the
-// pairs there, or within 0.1 % of them (docs/explanation/placement-engine.md).
+// pairs there, or at most 0.3 % more (docs/explanation/placement-engine.md).
 constexpr engine::Vertex kSettledByPlanes = 100'000;
 constexpr double kClearly = 1 - 1e-6;  // what is cheaper by that is, however sums are rounded
 
