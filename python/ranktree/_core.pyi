@@ -8,10 +8,6 @@ import numpy
 from numpy.typing import NDArray
 
 
-METRICS: tuple[str, ...]
-
-OBJECTIVES: tuple[str, ...]
-
 class Error(ValueError):
     pass
 
@@ -186,6 +182,10 @@ def expand_pattern(pattern: Pattern, model: str) -> Pattern:
 
 def natural_model(pattern: Pattern) -> str:
     """The model of the MPI the pattern was traced with."""
+
+OBJECTIVES: tuple = ('bytes', 'messages', 'bottleneck', 'time')
+
+METRICS: tuple = ('size', 'msg', 'avg')
 
 class Slot:
     """What one rank is bound to: a host and PUs by operating-system number."""

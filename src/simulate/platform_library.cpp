@@ -189,7 +189,10 @@ void load() {
       new MachineZone(simulation->platform(), file, unit_name);  // NOLINT(cppcoreguidelines-owning-memory): SimGrid's
   const std::vector<Leaf> leaves = simulation->used_leaves();
   zone->fill(leaves);
-  if (leaves.size() == static_cast<std::size_t>(simulation->ranks())) ranktree::simulate::know_single_ranks();
+  if (simulation->ranks() >= ranktree::simulate::kLeastForLevels &&
+      leaves.size() == static_cast<std::size_t>(simulation->ranks())) {
+    ranktree::simulate::know_single_ranks();
+  }
   // The public callback that sees the size of a message: SimGrid calls it once for each message, for a factor of the
   // bandwidth.
   zone->get_iface()->get_network_model()->set_bw_factor_cb(

@@ -131,6 +131,7 @@ def test_an_mpi_of_a_wheel_is_served(
     words = ("doctor", "--build", sources / ".mpis" / wheel / "bin/mpicc")
     variables = {
         "CMAKE_BUILD_TYPE": "RelWithDebInfo",
+        "CMAKE_GENERATOR": "Ninja",  # the paths that the compiler sees are those from the build folder
         "TMPDIR": str(sources / "build"),
         "CCACHE_BASEDIR": str(sources),
     }

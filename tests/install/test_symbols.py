@@ -75,11 +75,11 @@ def test_a_preload_library_of_simulated_ranks_exports_wrappers_alone(build_folde
 
 @pytest.mark.parametrize(("name", "entry"), [("platform", "load_platform"), ("replay", "main")])
 def test_what_simgrid_loads_exports_its_entry_alone(name: str, entry: str, build_folder: Path) -> None:
-    """A machine for smpirun, and a program for simulations."""
+    """A machine for smpirun, with what stands in for two of SMPI's functions; and a program for simulations."""
     library = build_folder / f"lib/libranktree_{name}.so"
     if not library.exists():
         pytest.skip("built without SimGrid")
-    assert exported(library) == {entry}
+    assert {each for each in exported(library) if not each.startswith("_ZN7simgrid4smpi")} == {entry}
 
 
 def test_mpis_names_are_in_a_library_of_their_own(mpi: dict, build_folder: Path) -> None:

@@ -62,8 +62,8 @@ def test_machine_files_are_simulated(name: str, ranktree: Callable, simulated_pr
 def test_levels_of_selectors_take_no_messages_between_all_pairs(
     selector: str, ranktree: Callable, simulated_program: Callable
 ) -> None:
-    """SMPI's own levels of 256 ranks take 131,000 messages, which are minutes for 1,024 ranks."""
-    ranks, calls = 256, 3
+    """SMPI's own levels of 1,024 ranks take 2 million messages, and minutes."""
+    ranks, calls = 1024, 3
     program = simulated_program(ROOT / "bench/scale/collectives.c")
     words = ["--machine", ROOT / "machines/fat-tree-128x64.json", "--np", ranks, "--json", "--selector", selector]
     result = ranktree("simulate", *words, "--", program, 0, calls - 2, "bcast:8", "allreduce:8")
@@ -74,16 +74,20 @@ def test_levels_of_selectors_take_no_messages_between_all_pairs(
 
 
 @pytest.mark.parametrize("selector", ["ompi", "mpich", "mvapich2"])
-@pytest.mark.parametrize("machine", ["node:3 core:4", "switch:2 node:4 core:2"])
-def test_results_of_every_selector_are_right(
-    selector: str, machine: str, ranktree: Callable, simulated_program: Callable
+@pytest.mark.parametrize(
+    ("machine", "ranks", "count"),
+    [("node:3 core:4", 11, 33), ("switch:2 node:4 core:2", 11, 33), (ROOT / "machines/fat-tree-128x64.json", 1025, 1)],
+    ids=["nodes", "switches", "thousand"],
+)
+def test_results_of_every_selector_are_right(  # noqa: PLR0913, PLR0917  parameters and fixtures
+    selector: str, machine: str, ranks: int, count: int, ranktree: Callable, simulated_program: Callable
 ) -> None:
     """On the world and on its halves, which have levels of their own. The program checks every result.
 
     SimGrid 3.32's impi ends the program with mismatched datatypes, with SMPI's own levels, too.
     """
     program = simulated_program(PROGRAMS / "served.c")
-    result = ranktree("simulate", "--machine", machine, "--np", 11, "--selector", selector, "--", program, 33, 4)
+    result = ranktree("simulate", "--machine", machine, "--np", ranks, "--selector", selector, "--", program, count, 4)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
