@@ -264,10 +264,9 @@ def test_up_refuses_senseless_numbers(minicluster: Path, tmp_path: Path, options
     assert not (tmp_path / "state").exists()
 
 
-@pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed")
 def test_slurm_runs_a_task_on_every_node(make_cluster: Callable[..., MiniCluster]) -> None:
     cluster = make_cluster("--nodes", 4, "--per-switch", 2)
-    cluster.need("slurm-up")
+    cluster.start_slurm()
     output = cluster.need("slurm", "srun", "-N", 4, "sh", "-c", "hostname; echo $SLURM_TOPOLOGY_ADDR")
     places = [f"root.leaf{node // 2}.n{node}" for node in range(4)]
     assert sorted(output.split()) == sorted([*NAMES, *places])

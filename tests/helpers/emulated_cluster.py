@@ -1,6 +1,7 @@
 """Runs an emulated cluster for tests."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +35,12 @@ class MiniCluster:
         result = self.call(verb, *arguments, timeout=timeout, **options)
         assert result.returncode == 0, f"{verb} {arguments}: exit {result.returncode}: {result.stdout}{result.stderr}"
         return result.stdout
+
+    def start_slurm(self, *options: object) -> None:
+        """Real Slurm on its nodes, with these options of `slurm-up`; where it is not installed the test is skipped."""
+        if shutil.which("slurmctld") is None:
+            pytest.skip("Slurm is not installed (make setup)")
+        self.need("slurm-up", *options)
 
     def in_node(self, node: str, *command: object) -> str:
         """The output of a command in a node."""

@@ -160,9 +160,8 @@ def test_trace_and_where_under_prrte_alone(prterun, build_folder, tmp_path, mpi_
     assert trace.metadata["hosts"] == hosts
 
 
-@pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed")
 def test_slurm_places_every_rank(cluster, command, make_plan, where) -> None:
-    cluster.need("slurm-up", "--cpus", 2)
+    cluster.start_slurm("--cpus", 2)
     try:
         for verify in ([], ["--verify"]):
             words = [command, "run", "--plan", make_plan(SLOTS, HOSTS), *verify, "--", "srun", "-n", 7, where]

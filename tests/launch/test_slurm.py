@@ -1,7 +1,6 @@
 """Commands under a real Slurm: its controller and daemons on the nodes of an emulated cluster."""
 
 import json
-import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -16,14 +15,13 @@ from tests.helpers.trace_files import read_trace
 
 RANKS = 8
 CYCLIC = ["n0", "n1", "n2", "n3"] * 2
-pytestmark = pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed (make setup)")
 
 
 @pytest.fixture(scope="module")
 def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
     """Four nodes of two cores under Slurm."""
     with cluster_up(build_folder, tmp_path_factory.mktemp("cluster"), "--nodes", 4, "--per-switch", 2) as made:
-        made.need("slurm-up", "--cpus", 2)
+        made.start_slurm("--cpus", 2)
         yield made
 
 

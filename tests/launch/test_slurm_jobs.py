@@ -1,7 +1,6 @@
 """Parts of a Slurm cluster: scattered allocations below a tree of switches, and heterogeneous jobs."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,14 +12,13 @@ from tests.helpers.trace_files import read_trace
 
 SCATTERED = ("-w", "n0,n2,n5", "-N", 3, "-n", 6)  # of the switches leaf0, leaf1, leaf2
 HETEROGENEOUS = ("-w", "n1", "-n", 2, ":", "-w", "n6", "-n", 2)
-pytestmark = pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed (make setup)")
 
 
 @pytest.fixture(scope="module")
 def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
     """Eight nodes of two cores under Slurm, two on each leaf switch."""
     with cluster_up(build_folder, tmp_path_factory.mktemp("cluster"), "--nodes", 8, "--per-switch", 2) as made:
-        made.need("slurm-up", "--cpus", 2)
+        made.start_slurm("--cpus", 2)
         yield made
 
 

@@ -1,6 +1,5 @@
 """What the info keys change: who is on one node, and which switches are above it."""
 
-import shutil
 import socket
 from pathlib import Path
 
@@ -132,12 +131,11 @@ def test_switches_of_a_file_above_real_nodes(mpi: FakedMpi, cluster: MiniCluster
     assert "disagree" not in result.stdout
 
 
-@pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed")
 def test_switches_and_nodes_under_slurm(build_folder: Path, cluster: MiniCluster) -> None:
     program = build_folder / "bin" / "split_info_openmpi"
     if not program.exists():
         pytest.skip(f"{build_folder} is built without openmpi")
-    cluster.need("slurm-up", "--cpus", 2)
+    cluster.start_slurm("--cpus", 2)
     try:
         words = ["srun", "--mpi=pmix", "-N", 4, "-n", 8, "--cpu-bind=none", program]
         result = cluster.call("slurm", *words, cwd=program.parent, timeout=120)

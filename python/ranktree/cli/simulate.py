@@ -3,7 +3,6 @@
 import json as json_module
 import os
 import sys
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,7 @@ from rich.console import Console
 from ranktree import _core
 from ranktree.cli.options import Argument, BadParameter, Exit, Option, echo
 from ranktree.pattern import COLLECTIVE_MODELS, named_after
-from ranktree.runs.process import removes_its_files
+from ranktree.runs.process import temporary_folder
 from ranktree.simulate.machine import SimulatedMachine, leaves_in_order, leaves_of_plan, simulated_machine
 from ranktree.simulate.replay import ROUNDS, load_expanded, replay, rounds_of
 from ranktree.simulate.report import level_table, lines
@@ -166,11 +165,11 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         progress=sys.stderr.isatty() if progress is None else progress,
         time_limit=time_limit,
     )
-    with removes_its_files(), tempfile.TemporaryDirectory(prefix="ranktree-machine-") as folder:
-        simulated = simulated_machine(machine, network, unit, Path(folder))
+    with temporary_folder("ranktree-machine-") as folder:
+        simulated = simulated_machine(machine, network, unit, folder)
         where = Ranks(ranks, plan, order)
         if replay_file is not None:
-            found = replayed(replay_file, collectives or "model", rounds, simulated, where, settings, Path(folder))
+            found = replayed(replay_file, collectives or "model", rounds, simulated, where, settings, folder)
         else:
             found = simulate(simulated, where.on(simulated), words or [], settings)
     if json:

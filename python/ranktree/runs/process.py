@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -58,11 +59,11 @@ def ends_cleanly() -> Iterator[None]:
 
 
 @contextmanager
-def removes_its_files() -> Iterator[None]:
-    """An ending signal ends the block, whose temporary folders are removed so, and then this process."""
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """A folder that is removed at the end, also where a signal ends the block, and then this process."""
     try:
-        with ends_cleanly():
-            yield
+        with ends_cleanly(), tempfile.TemporaryDirectory(prefix=prefix) as name:
+            yield Path(name)
     except Interrupted as interrupted:
         become_result(-interrupted.number)
 

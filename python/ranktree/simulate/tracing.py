@@ -1,9 +1,8 @@
 """The pattern of a program without a run: its ranks are simulated, and each leaves its records."""
 
-import tempfile
 from pathlib import Path
 
-from ranktree.runs.process import removes_its_files
+from ranktree.runs.process import temporary_folder
 from ranktree.simulate.machine import leaves_in_order, simulated_machine
 from ranktree.simulate.run import Settings, simulate
 from ranktree.simulate.tools import built
@@ -16,6 +15,6 @@ def trace_simulated(words: list[str], output: Path, ranks: int) -> int:
     """
     variables = {"RANKTREE_TRACE": str(output), "RANKTREE_SIMULATE_PROGRAM": " ".join(words)}
     settings = Settings(threads=True, preload=(built("libranktree_preload_smpi.so"),), variables=variables)
-    with removes_its_files(), tempfile.TemporaryDirectory(prefix="ranktree-machine-") as folder:
-        machine = simulated_machine(f"node:1 core:{ranks}", None, "core", Path(folder))
+    with temporary_folder("ranktree-machine-") as folder:
+        machine = simulated_machine(f"node:1 core:{ranks}", None, "core", folder)
         return simulate(machine, leaves_in_order(machine, ranks, "packed"), words, settings).code

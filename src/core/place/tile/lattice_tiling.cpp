@@ -264,8 +264,8 @@ class PlaneDivision {
       plane.dimension = j;
       if (plane.price < best.price) best = plane;
     }
-    std::rotate(order.begin(), std::find(order.begin(), order.end(), best.dimension),
-                std::find(order.begin(), order.end(), best.dimension) + 1);
+    const auto chosen = std::find(order.begin(), order.end(), best.dimension);
+    std::rotate(order.begin(), chosen, chosen + 1);
     std::nth_element(places.begin(), places.begin() + best.before, places.end(), [&](std::int32_t a, std::int32_t b) {
       for (const std::size_t j : order) {
         if (coordinate(a, j) != coordinate(b, j)) return coordinate(a, j) < coordinate(b, j);
