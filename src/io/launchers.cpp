@@ -44,15 +44,6 @@ std::string in(const std::string& folder, std::string_view name) { return folder
 
 std::string ranks_of(const Plan& plan) { return std::to_string(plan.slots.size()); }
 
-// Every line of Intel's file carries the list of the whole host: entry i is for the host's i-th rank.
-std::string intel_pinning(const Plan& plan, const std::vector<int>& ranks) {
-  std::string list;
-  for (const int rank : ranks) {
-    list += (list.empty() ? "" : ",") + std::to_string(plan.slots[static_cast<std::size_t>(rank)].pus.front());
-  }
-  return "-env I_MPI_PIN_PROCESSOR_LIST " + list;
-}
-
 // The hosts that have ranks, in the machine's order, each with its ranks ascending. O(ranks log hosts).
 HostRanks ranks_by_host(const Plan& plan) {
   std::map<std::string, std::vector<int>> ranks;
@@ -149,17 +140,11 @@ std::string hosts_by_rank(const Plan& plan, std::string_view suffix) {
   return text;
 }
 
-// Lines "-n 1 -host n2 -env NAME list program": Intel MPI's configuration file. `program` is the words as they stand in
-// the file; without `pin` the lists are left out, with it every rank has one PU.
-std::string intel_configuration(const Plan& plan, const std::string& program, bool pin) {
-  std::map<std::string, std::string> pinning;
-  for (const auto& [host, ranks] : ranks_by_host(plan)) {
-    pinning.emplace(host, pin ? intel_pinning(plan, ranks) + " " : "");
-  }
+// Lines "-n 1 -host n2 program": Intel MPI's configuration file. `program` is the words as they stand in the file.
+std::string intel_configuration(const Plan& plan, const std::string& program) {
   std::string text;
-  for (const Slot& slot : plan.slots) {
-    text += "-n 1 -host " + slot.host + " " + pinning.at(slot.host) + program + "\n";
-  }
+  for (const Slot& slot : plan.slots)
+    text.append("-n 1 -host ").append(slot.host).append(" ").append(program).append("\n");
   return text;
 }
 
@@ -281,17 +266,12 @@ Launch intel(const Plan& plan, const std::string& folder, std::span<const std::s
   }
   Launch launch;
   launch.starter = "mpirun";
-  std::string words = plain_words(program);
-  // Intel MPI drops a PU that its list names twice. It takes lists of masks (I_MPI_PIN_DOMAIN) that differ from host to
-  // host from another host's line. The wrapper binds the ranks of such plans.
-  const bool pin = one_pu_each(plan) && !shares_pus(plan);
-  if (!pin) {
-    add_wrapper(plan, folder, "Intel MPI's list takes each PU once", launch);
-    launch.environment = {"I_MPI_PIN=0"};
-    words = launch.wrapper.front() + " " + words;
-    launch.wrapper.clear();
-  }
-  launch.files.push_back({"configfile", intel_configuration(plan, words, pin), false});
+  // Intel MPI's own list drops a PU named twice, and its proxy never returns from a PU that the node does not have.
+  add_wrapper(plan, folder, "Intel MPI's list hangs where a node lacks a PU", launch);
+  launch.environment = {"I_MPI_PIN=0"};
+  const std::string words = launch.wrapper.front() + " " + plain_words(program);
+  launch.wrapper.clear();
+  launch.files.push_back({"configfile", intel_configuration(plan, words), false});
   launch.options = {"-configfile", in(folder, "configfile")};
   launch.program_in_file = true;
   return launch;

@@ -92,25 +92,18 @@ TEST(Mpich, BindsThePlanOfOneHost) {
   EXPECT_TRUE(here.files.empty());
 }
 
-TEST(Intel, RepeatsTheWholeHostsListOnEachLine) {
+TEST(Intel, NamesTheWrapperOnEachLine) {
   const std::vector<std::string> program = {"./app", "-v", "3"};
-  const Plan single = plan_of({{"n2", {1}}, {"n0", {0}}, {"n2", {0}}});
-  const Launch launch = make_launch(single, Launcher::kIntel, "/d", program);
+  const Launch launch =
+      make_launch(plan_of({{"n2", {1}}, {"n0", {0}}, {"n2", {0, 2}}}), Launcher::kIntel, "/d", program);
   EXPECT_EQ(file(launch, "configfile"),
-            "-n 1 -host n2 -env I_MPI_PIN_PROCESSOR_LIST 1,0 ./app -v 3\n"
-            "-n 1 -host n0 -env I_MPI_PIN_PROCESSOR_LIST 0 ./app -v 3\n"
-            "-n 1 -host n2 -env I_MPI_PIN_PROCESSOR_LIST 1,0 ./app -v 3\n");
+            "-n 1 -host n2 /d/ranktree-bind ./app -v 3\n"
+            "-n 1 -host n0 /d/ranktree-bind ./app -v 3\n"
+            "-n 1 -host n2 /d/ranktree-bind ./app -v 3\n");
+  EXPECT_EQ(file(launch, "ranktree-bind.map"), "0 n2 1\n1 n0 0\n2 n2 0,2\n");
+  EXPECT_EQ(launch.environment, std::vector<std::string>{"I_MPI_PIN=0"});
   EXPECT_EQ(joined(launch.options), "-configfile /d/configfile");
   EXPECT_TRUE(launch.program_in_file);
-}
-
-TEST(Intel, BindsSharedAndSeveralPusByTheWrapper) {
-  const std::vector<std::string> program = {"a"};
-  for (const Plan& one : {plan_of({{"n0", {1}}, {"n0", {1}}}), plan_of({{"n0", {0}}, {"n0", {1, 2}}})}) {
-    const Launch launch = make_launch(one, Launcher::kIntel, "/d", program);
-    EXPECT_EQ(file(launch, "configfile"), "-n 1 -host n0 /d/ranktree-bind a\n-n 1 -host n0 /d/ranktree-bind a\n");
-    EXPECT_EQ(launch.environment, std::vector<std::string>{"I_MPI_PIN=0"});
-  }
 }
 
 TEST(Intel, RefusesWhatItsFileCannotExpress) {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.emulated_cluster import OPENMPI, MiniCluster
+from tests.helpers.emulated_cluster import MPICH, OPENMPI, MiniCluster
 from tests.helpers.launches import cluster_environment, environment, places, planned
 from tests.helpers.mpis import RunResult, skip_if_missing
 from tests.helpers.trace_files import read_trace
@@ -158,6 +158,38 @@ def test_trace_and_where_under_prrte_alone(prterun, build_folder, tmp_path, mpi_
     hosts = [rank["host"] for rank in shown["ranks"]]
     assert sorted(hosts) == ["n0", "n0", "n1", "n1", "n2"]
     assert trace.metadata["hosts"] == hosts
+
+
+@pytest.fixture
+def intel(cluster, command, mpi_builds, where, build_folder) -> Callable[..., RunResult]:
+    """`ranktree WORDS -- mpiexec ...` of Intel MPI on the head, whose wheel has no mpirun of its own."""
+    skip_if_missing("intelmpi", mpi_builds, build_folder)
+    variables = environment(
+        **{name.replace("HYDRA_LAUNCHER", "I_MPI_HYDRA_BOOTSTRAP"): value for name, value in MPICH.items()}
+    )
+
+    def run(*words: object, launch: Sequence[object]) -> RunResult:
+        arguments = ["head", command, *words, "--", mpi_builds["intelmpi"]["mpiexec"], *launch]
+        return cluster.call("exec", *arguments, env=variables, cwd=where.parent, timeout=120)
+
+    return run
+
+
+@pytest.mark.parametrize("mpi_name", ["intelmpi"])
+def test_intel_mpi_places_every_rank(intel, make_plan, where, mpi_name) -> None:
+    found = intel("run", "--plan", make_plan(SLOTS, HOSTS), "--verify", launch=["-n", 7, where])
+    assert found.returncode == 0, found.stderr
+    assert places(found.stdout) == planned(SLOTS)
+
+
+@pytest.mark.parametrize("mpi_name", ["intelmpi"])
+def test_intel_mpi_ends_where_a_rank_cannot_be_placed(intel, make_plan, mpi_name) -> None:
+    """Its own list of PUs would keep the launch for ever."""
+    plan = make_plan([("n0", [0]), ("n1", [0]), ("n2", [1000]), ("n3", [0])], name="far.json")
+    for check, code in ([], 3), (["--verify"], 1):
+        ended = intel("run", "--plan", plan, *check, launch=["-n", 4, "sleep", 600])
+        assert ended.returncode == code, ended.stderr
+        assert ended.stderr.count("ranktree: rank 2: cannot bind to PUs 1000 on n2") == 1
 
 
 def test_slurm_places_every_rank(cluster, command, make_plan, where) -> None:

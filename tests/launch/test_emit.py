@@ -27,7 +27,11 @@ SLOTS = [("n2", [1]), ("n0", [0]), ("n2", [0])]
             {"hostfile", "ranktree-bind", "ranktree-bind.map"},
             "mpiexec -n 3 -f {d}/hostfile -bind-to none {d}/ranktree-bind ./a b",
         ),
-        ("intel", {"configfile"}, "mpirun -configfile {d}/configfile"),
+        (
+            "intel",
+            {"configfile", "ranktree-bind", "ranktree-bind.map"},
+            "I_MPI_PIN=0 mpirun -configfile {d}/configfile",
+        ),
         (
             "slurm",
             {"hostfile", "ranktree-bind", "ranktree-bind.map"},

@@ -81,3 +81,12 @@ def test_other_components_are_refused(batch, command, make_plan, where, group, r
     assert reason in text
     assert text.endswith("refused\n")
     assert places(text) == {}
+
+
+def test_a_trace_of_a_step_over_several_components(batch, command, rings, tmp_path) -> None:
+    """Both components are one MPI_COMM_WORLD; ranks are numbered component by component."""
+    launch = ["srun", "--mpi=pmix", "--het-group=0,1", *rings]
+    batch(command, "trace", "-o", tmp_path / "app.npz", "--", *launch, job=HETEROGENEOUS)
+    trace = read_trace(tmp_path / "app.npz")
+    assert trace.metadata["complete"] is True
+    assert trace.metadata["hosts"] == ["n1", "n1", "n6", "n6"]
