@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.faked_mpis import Machine, finish, needed_mpi
 from tests.helpers.mpis import Mpi
 
 HERE = Path(__file__).resolve().parent
@@ -26,4 +27,12 @@ def program(mpi: Mpi, build_folder: Path, tmp_path: Path) -> Path:
 def test_handles(mpi: Mpi, program: Path, ranks: int) -> None:
     """On one rank, on two, on an odd number."""
     result = subprocess.run(mpi.launch(ranks, program), capture_output=True, text=True, timeout=120, check=False)
+    assert (result.returncode, result.stdout) == (0, "ok\n"), result.stderr
+
+
+def test_the_objective_of_a_graph_changes_the_order(mpi: Mpi, program: Path, build_folder: Path) -> None:
+    """By the info key; ranks 1 and 2 share a cache, rank 3 is alone in its package."""
+    faked = needed_mpi(mpi.name, build_folder)
+    machine = Machine("pack:2 l3:2 core:2 pu:2", [list(range(8)), [0, 1], [2], [12]])
+    result = finish([*faked.launch_on(4), str(program), "objective"], faked.variables(machine), 60)
     assert (result.returncode, result.stdout) == (0, "ok\n"), result.stderr

@@ -11,6 +11,7 @@ import pytest
 
 from tests.helpers import known_bugs
 from tests.helpers.emulated_cluster import OPENMPI
+from tests.helpers.faked_mpis import Machine, needed_mpi
 from tests.helpers.trace_files import check, read_expected, read_trace
 
 HERE = Path(__file__).resolve().parent
@@ -146,7 +147,8 @@ def test_a_run_without_gain_is_the_launchers(mpi, ranktree, made, pattern):
             2,
             "expected no --reorder-info ranktree_objective=",
         ),
-        (["--objective", "time"], 2, "--objective needs --reorder"),
+        (["--objective", "time"], 2, "--objective needs --reorder APP.npz or --cart"),
+        (["--cart", "--objective", "miles"], 2, "expected one of bytes, messages, bottleneck, time, found"),
         (["--dry-run"], 2, "--dry-run needs --reorder"),
         (["--reorder-info", "a=b"], 2, "--reorder-info needs --reorder"),
         ([], 2, "needs --plan PLAN"),
@@ -220,6 +222,28 @@ def test_grids_of_sessions_are_tiled(mpi, made, bound):
     places = [list(map(int, line.split())) for line in bound(["run", "--cart"], made(mpi.name, "session_cart.c"))]
     pus = [pu for _, pu, _ in places]
     assert pus[0] == pus[1] != pus[2] == pus[3], "neighbours share a PU"
+
+
+@pytest.mark.parametrize(("objective", "busiest"), [("bytes", 4), ("messages", 4), ("bottleneck", 3), ("time", 4)])
+def test_grids_are_tiled_by_the_objective(mpi, made, ranktree, build_folder, objective, busiest):
+    """2 x 3 on three packages of two: columns have 4 links between packages, all of them the middle one's.
+
+    Two halves of rows and a column have 4 as well, at most 3 of them at one package. By `time` both are equal, since a
+    byte takes no time beside a latency.
+    """
+    faked = needed_mpi(mpi.name, build_folder)
+    machine = Machine("pack:3 core:2 pu:1", [[0], [2], [4], [1], [3], [5]])
+    launch = [*faked.launch_on(6), made(mpi.name, "plane.c")]
+    result = ranktree("run", "--cart", "--objective", objective, "--", *launch, env=faked.variables(machine))
+    assert result.returncode == 0, result.stderr
+    lines = [map(int, line.split()) for line in result.stdout.splitlines()]
+    package = {(row, column): machine.binds[rank][0] // 2 for row, column, rank in lines}
+    assert len(package) == 6
+    steps = [((row, column), (row + down, column + 1 - down)) for row, column in package for down in (0, 1)]
+    links = [(package[here], package[there]) for here, there in steps if there in package]
+    between = [link for link in links if link[0] != link[1]]
+    assert len(between) == 4
+    assert max(Counter(sum(between, ())).values()) == busiest
 
 
 def test_without_cart_grids_are_the_mpis(mpi, made, bound):

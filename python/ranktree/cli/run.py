@@ -79,7 +79,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     ] = "size",
     objective: Annotated[
         str | None,
-        Option("--objective", help="For --reorder, in place of --metric: bytes, messages, bottleneck or time."),
+        Option(
+            "--objective",
+            help="What --reorder (not with --metric) and --cart minimise: bytes, messages, bottleneck, time.",
+        ),
     ] = None,
     reorder_info: Annotated[
         list[str] | None,
@@ -115,7 +118,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     # #lizard forgives: every option is one parameter
     check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
     if reorder is None:
-        refuse_without_pattern(dry_run, reorder_info, objective)
+        refuse_without_pattern(dry_run, reorder_info)
+        if objective and not cart:
+            raise BadParameter("--objective needs --reorder APP.npz or --cart")
     metric, keys = by_objective(objective, metric, reorder_info or [])
     source = Source(plan, Placing(pattern, metric, machine, network, hosts, hostfile))
     source.check()
@@ -130,7 +135,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             echo(world.NOT_FORETOLD)
         return
     served = for_collectives(wanted, log, folder_for(cache, no_cache))
-    words = with_libraries(words, mpi, variables_for(split, order, cart) | served)
+    words = with_libraries(words, mpi, variables_for(split, order, cart, objective) | served)
     become_result(run_command(words, source, check, folder, show))
 
 
@@ -170,9 +175,9 @@ class Check(Enum):
     PUS = auto()
 
 
-def refuse_without_pattern(dry_run: bool, reorder_info: list[str] | None, objective: str | None) -> None:
+def refuse_without_pattern(dry_run: bool, reorder_info: list[str] | None) -> None:
     """Options that belong to --reorder."""
-    given = {"--dry-run": dry_run, "--reorder-info": reorder_info, "--objective": objective}
+    given = {"--dry-run": dry_run, "--reorder-info": reorder_info}
     if option := next((name for name, value in given.items() if value), None):
         raise BadParameter(f"{option} needs --reorder APP.npz")
 
@@ -212,12 +217,15 @@ def for_collectives(wanted: str | None, log: Path | None, cache: Path | None) ->
     return collectives.variables(wanted, log, cache)
 
 
-def variables_for(split: bool, order: world.Reorder | None, cart: bool) -> dict[str, str]:
+def variables_for(split: bool, order: world.Reorder | None, cart: bool, objective: str | None) -> dict[str, str]:
     """The variables that the preloaded libraries read."""
     variables = {"RANKTREE_SPLIT": "1"} if split else {}
     if order is not None:
         variables |= order.variables()
-    return variables | ({"RANKTREE_CART": "1"} if cart else {})
+    if cart:
+        variables["RANKTREE_CART"] = "1"
+        variables |= {"RANKTREE_CART_OBJECTIVE": objective} if objective else {}
+    return variables
 
 
 def with_libraries(words: list[str], mpi: str | None, variables: dict[str, str]) -> list[str]:

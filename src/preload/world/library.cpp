@@ -14,6 +14,7 @@ Library load() {
     return library;
   }
   calls.find("ranktree_Cart_create", library.cart_create);
+  calls.find("ranktree_Cart_create_weighted", library.cart_create_weighted);
   calls.find("ranktree_Comm_get_info", library.get_info);
   calls.find("ranktree_Comm_get_message", library.message);
   const bool reads = calls.find("ranktree_read_pattern", library.read_pattern);

@@ -14,6 +14,7 @@ struct Library {
   decltype(&ranktree_read_pattern) read_pattern = nullptr;
   decltype(&ranktree_Comm_reorder) reorder = nullptr;
   decltype(&ranktree_Cart_create) cart_create = nullptr;
+  decltype(&ranktree_Cart_create_weighted) cart_create_weighted = nullptr;
   decltype(&ranktree_Comm_get_info) get_info = nullptr;
   decltype(&ranktree_Comm_get_message) message = nullptr;
 };

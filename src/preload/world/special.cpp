@@ -1,11 +1,17 @@
 // The calls in which MPI_COMM_WORLD is more than a communicator in another order, and those that set it up.
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <memory>
+#include <new>
+#include <numeric>
 #include <string_view>
 
 #include "preload/init_entries.h"
 #include "preload/next.h"
+#include "preload/settings.h"
 #include "preload/world/entries.h"
 #include "preload/world/library.h"
 #include "preload/world/world.h"
@@ -64,6 +70,34 @@ struct CartArguments {
   int reorder;
 };
 
+bool is_grid(const CartArguments& grid) noexcept {
+  if (grid.ndims < 1 || grid.dims == nullptr || grid.periods == nullptr) return false;
+  return std::all_of(grid.dims, grid.dims + grid.ndims, [](int length) { return length > 0; });
+}
+
+// The grid of ranktree_Cart_create, in which every link between neighbours has the same weight, one byte, placed by an
+// objective. Memory or an info that one rank lacks becomes an error on all ranks.
+int tile_by_objective(MPI_Comm comm, const CartArguments& grid, const char* objective, MPI_Comm* comm_cart) noexcept {
+  const auto count = static_cast<std::size_t>(grid.ndims);
+  const std::unique_ptr<int[]> dims(new (std::nothrow) int[count]);           // NOLINT(*-avoid-c-arrays): may be null
+  const std::unique_ptr<double[]> weights(new (std::nothrow) double[count]);  // NOLINT(*-avoid-c-arrays)
+  if (dims) std::copy_n(grid.dims, count, dims.get());
+  const double vertices = std::accumulate(grid.dims, grid.dims + count, 1.0, std::multiplies<>());
+  if (weights) std::transform(grid.dims, grid.dims + count, weights.get(), [&](int d) { return vertices / d; });
+  MPI_Info info = MPI_INFO_NULL;
+  if (PMPI_Info_create(&info) == MPI_SUCCESS) PMPI_Info_set(info, "ranktree_objective", objective);
+  const int code = Library::instance().cart_create_weighted(comm, grid.ndims, weights.get(), grid.periods, info,
+                                                            dims.get(), comm_cart);
+  if (info != MPI_INFO_NULL) PMPI_Info_free(&info);
+  return code;
+}
+
+int tile(MPI_Comm comm, const CartArguments& grid, MPI_Comm* comm_cart) noexcept {
+  const char* const objective = setting("RANKTREE_CART_OBJECTIVE");
+  if (*objective != '\0' && is_grid(grid)) return tile_by_objective(comm, grid, objective, comm_cart);
+  return Library::instance().cart_create(comm, grid.ndims, grid.dims, grid.periods, 1, comm_cart);
+}
+
 template <typename Next>
 int cart_create(Next next, MPI_Comm comm, const CartArguments& grid, MPI_Comm* comm_cart) {
   thread_local bool inside = false;
@@ -71,7 +105,7 @@ int cart_create(Next next, MPI_Comm comm, const CartArguments& grid, MPI_Comm* c
   if (inside) return pass_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
   inside = true;
   const int code = tiles_grids(world)
-                       ? Library::instance().cart_create(world, grid.ndims, grid.dims, grid.periods, 1, comm_cart)
+                       ? tile(world, grid, comm_cart)
                        : pass_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
   inside = false;
   return code;

@@ -283,8 +283,9 @@ NewOrder find_order(const PrivateCopy& world, bool spawned) {
 bool decide_on_grids(MPI_Comm comm) noexcept {
   const bool wanted = std::string_view(setting("RANKTREE_CART")) == "1";
   Reason obstacle;
-  if (wanted && Library::instance().cart_create == nullptr) {
-    const Reason& missing = Library::instance().missing;
+  const Library& library = Library::instance();
+  if (wanted && (library.cart_create == nullptr || library.cart_create_weighted == nullptr)) {
+    const Reason& missing = library.missing;
     obstacle = missing.empty() ? Reason(RANKTREE_CALLS_LIBRARY ": no ranktree_Cart_create") : missing;
   }
   return all_agree(comm, "grids: made by the MPI", {"RANKTREE_CART=1", wanted, obstacle});

@@ -1,8 +1,10 @@
 // The C++ handles of reordering and collectives as a program uses them, on any number of ranks. Rank 0 prints "ok".
+// Usage: handles [objective]: orders by objectives too, on the machine of test_handles.py.
 #include <mpi.h>
 
 #include <array>
 #include <cstdio>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -72,6 +74,27 @@ void check_reordered() {
   }
 }
 
+// How a chain 3-0-1-2 is ordered, in which 0 and 3 exchange most bytes, by an objective.
+std::string order_of_chain(const char* objective) {
+  const bool declares = rank == 0;
+  const std::vector<int> sources = declares ? std::vector<int>{0, 1} : std::vector<int>{};
+  const std::vector<int> degrees = declares ? std::vector<int>{2, 1} : std::vector<int>{};
+  const std::vector<int> destinations = declares ? std::vector<int>{3, 1, 2} : std::vector<int>{};
+  const std::vector<int> weights = declares ? std::vector<int>{1000, 1, 1} : std::vector<int>{};
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "ranktree_objective", objective);
+  const auto graph = ranktree::Reordered::graph(MPI_COMM_WORLD, {sources, degrees, destinations, weights}, true, info);
+  MPI_Info_free(&info);
+  return graph.how();
+}
+
+// The ranks are in an order that has the fewest hops of edges already.
+void check_objective() {
+  expect(order_of_chain("bytes") == "central", "another order by bytes");
+  expect(order_of_chain("messages") == "identity", "no other order by messages");
+}
+
 void check_requests(MPI_Comm comm) {
   int mine = rank + 1;
   int sum = 0;
@@ -129,6 +152,7 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   ranktree::Reordered late;
   check_reordered();
+  if (argc == 2) check_objective();
   check_requests(comm);
   check_errors(comm);
   MPI_Comm_free(&comm);

@@ -53,6 +53,25 @@ static int is_unchanged(MPI_Comm comm) {
   return strcmp(text, "identity") == 0;
 }
 
+/* The topologies of the same graph are in the same order as `expected`. */
+static void expect_graphs(MPI_Comm comm, MPI_Info info, MPI_Comm expected) {
+  int mine, in = 0, out = 0, from[kMostRanks], to[kMostRanks], received[kMostRanks], sent[kMostRanks];
+  MPI_Comm graphs[2];
+  MPI_Comm_rank(comm, &mine);
+  for (int i = 0; i < size; ++i) {
+    if (i < mine && weights[mine][i] > 0) to[out] = i, sent[out++] = (int)weights[mine][i];
+    if (i > mine && weights[i][mine] > 0) from[in] = i, received[in++] = (int)weights[i][mine];
+  }
+  ranktree_Dist_graph_create(comm, 1, &mine, &out, to, sent, info, 1, &graphs[0]);
+  ranktree_Dist_graph_create_adjacent(comm, in, from, received, out, to, sent, info, 1, &graphs[1]);
+  for (int k = 0; k < 2; ++k) {
+    int same = MPI_UNEQUAL;
+    MPI_Comm_compare(graphs[k], expected, &same);
+    if (same != MPI_CONGRUENT) fail("a graph in another order than ranktree_Comm_reorder", k);
+    MPI_Comm_free(&graphs[k]);
+  }
+}
+
 /* Vertex v of the graph is rank v of comm: each rank declares its edges to lower ones. */
 static MPI_Comm reordered(MPI_Comm comm, const char* objective) {
   int mine, newrank, degree = 0, to[kMostRanks];
@@ -66,6 +85,7 @@ static MPI_Comm reordered(MPI_Comm comm, const char* objective) {
   if (ranktree_Comm_reorder(comm, 1, &mine, &degree, to, amounts, info, &newrank, &made) != MPI_SUCCESS) {
     fail("a call failed", 0);
   }
+  expect_graphs(comm, info, made);
   MPI_Info_free(&info);
   return made;
 }

@@ -13,6 +13,7 @@ program fortran_reorder
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, code)
   call check_pattern()
   call check_unweighted()
+  call check_objective()
   call check_adjacent()
   call check_graph()
   call check_grid()
@@ -89,6 +90,26 @@ contains
     call check_pair(graph, 0)
     call MPI_Comm_free(graph, code)
   end subroutine check_unweighted
+
+  ! A chain 3-0-1-2 in which 0 and 3 exchange most bytes: ranks are in the order that has the fewest hops of edges already.
+  subroutine check_objective()
+    COMM :: graph
+    INFO :: info
+    integer :: place
+    call MPI_Info_create(info, code)
+    call MPI_Info_set(info, 'ranktree_objective', 'bytes', code)
+    call ranktree_Dist_graph_create(MPI_COMM_WORLD, merge(2, 0, rank == 0), [0, 1], [2, 1], [3, 1, 2], [1000, 1, 1], info, &
+      .true., graph)
+    call MPI_Comm_rank(graph, place, code)
+    call expect((place == 0 .or. place == 3) .eqv. (rank == 1 .or. rank == 2), 'the heaviest pair below one cache')
+    call MPI_Comm_free(graph, code)
+    call MPI_Info_set(info, 'ranktree_objective', 'messages', code)
+    call ranktree_Dist_graph_create(MPI_COMM_WORLD, merge(2, 0, rank == 0), [0, 1], [2, 1], [3, 1, 2], [1000, 1, 1], info, &
+      .true., graph)
+    call expect(info_value(graph, 'ranktree_reorder') == 'identity', 'no other order by messages')
+    call MPI_Comm_free(graph, code)
+    call MPI_Info_free(info, code)
+  end subroutine check_objective
 
   ! A ring, its neighbours in the order that was declared.
   subroutine check_adjacent()

@@ -60,6 +60,20 @@ def check_graphs(pattern: str) -> None:
         comm.Free()
 
 
+def check_objective() -> None:
+    """A chain 3-0-1-2 whose pair 0, 3 has most bytes: the current order already has the fewest hops of its edges."""
+    chain = ([0, 1], [2, 1], [3, 1, 2], [1000, 1, 1]) if WORLD.rank == 0 else (*NOTHING, [])
+    info = MPI.Info.Create()
+    info.Set("ranktree_objective", "bytes")
+    by_bytes = machine.Create_dist_graph(WORLD, *chain, info)
+    check_pair(by_bytes)
+    info.Set("ranktree_objective", "messages")
+    by_messages = machine.Create_dist_graph(WORLD, *chain, info)
+    expect(machine.Get_reorder_info(by_messages)["ranktree_reorder"] == "identity", "no other order by messages")
+    for owned in (by_messages, by_bytes, info):
+        owned.Free()
+
+
 def check_ring() -> None:
     """All edges of a vertex declared by its rank, kept in their order."""
     around = [(WORLD.rank + 1) % 4, (WORLD.rank - 1) % 4]
@@ -126,6 +140,7 @@ def check_lengths() -> None:
 def main() -> None:
     """All of them."""
     check_graphs(sys.argv[1])
+    check_objective()
     check_ring()
     check_grid()
     check_order()
