@@ -137,7 +137,24 @@ int lowest_groups(const SlotTree& tree) {
   return level;
 }
 
-// What the groups of a level exchange. O(ranks^2).
+// What the groups of a level send to each, row by row. O(ranks^2).
+template <class Number>
+std::vector<std::vector<double>> sent_between(const DenseWeights<Number>& weights,
+                                              const std::vector<std::vector<Rank>>& inside,
+                                              const std::vector<Vertex>& group_of) {
+  std::vector<Rank> all(group_of.size());
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::vector<double>> sent;
+  for (const std::vector<Rank>& ranks : inside) {
+    std::vector<double> sums(all.size(), 0);
+    for (const Rank rank : ranks) weights.add_sent(rank, all, 1, sums.data());
+    std::vector<double>& row = sent.emplace_back(inside.size(), 0);
+    for (std::size_t i = 0; i < sums.size(); ++i) row[at(group_of[i])] += sums[i];
+  }
+  return sent;
+}
+
+// What the groups of a level exchange.
 template <class Number>
 Graph graph_between(const DenseWeights<Number>& weights, const Contents& contents, std::span<const Rank> order) {
   std::vector<std::vector<Rank>> inside(at(contents.vertices));
@@ -146,16 +163,12 @@ Graph graph_between(const DenseWeights<Number>& weights, const Contents& content
     inside[at(contents.vertex_of[i])].push_back(order[i]);
     group_of[at(order[i])] = contents.vertex_of[i];
   }
-  std::vector<Rank> all(order.size());
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<std::vector<double>> sent = sent_between(weights, inside, group_of);
   Graph graph;
   for (Vertex vertex = 0; vertex < contents.vertices; ++vertex) {
-    std::vector<double> sums(all.size(), 0);
-    for (const Rank rank : inside[at(vertex)]) weights.add_row(rank, all, 1, sums.data());
-    std::vector<double> row(inside.size(), 0);
-    for (std::size_t i = 0; i < sums.size(); ++i) row[at(group_of[i])] += sums[i];
     for (Vertex other = 0; other < contents.vertices; ++other) {
-      if (other != vertex && row[at(other)] > 0) graph.arcs.push_back({other, row[at(other)]});
+      const double exchanged = sent[at(vertex)][at(other)] + sent[at(other)][at(vertex)];
+      if (other != vertex && exchanged > 0) graph.arcs.push_back({other, exchanged});
     }
     graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
     graph.size.push_back(static_cast<std::int32_t>(inside[at(vertex)].size()));

@@ -1,5 +1,6 @@
 #include "core/place/dense/dense_ties.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -37,15 +38,26 @@ DenseTies<Number>::DenseTies(const DenseWeights<Number>& weights, Division& divi
   fill();
 }
 
-// One child after the other, so that its sums stay near while its members' rows pass by.
+// One child after the other, so that its sums stay near while its members' rows pass by. Without symmetry, a row ties
+// its member to all children, too, so that no column is read.
 template <class Number>
 void DenseTies<Number>::fill() {
+  const double directions = weights_.symmetric ? 2 : 1;
+  std::vector<double> sent(division_.members.size());
+  std::vector<double> to_children(held_.size());
   for (std::size_t child = 0; child < held_.size(); ++child) {
     double* sums = sums_of(static_cast<std::int32_t>(child));
     for (const std::int32_t member : held_[child]) {
       const double own = sums[member];
-      weights_.add_row(rank(member), division_.members, 1, sums);
+      weights_.add_sent(rank(member), division_.members, directions, sums);
       sums[member] = own;
+      if (weights_.symmetric) continue;
+      std::fill(sent.begin(), sent.end(), 0);
+      weights_.add_sent(rank(member), division_.members, 1, sent.data());
+      sent[at(member)] = 0;
+      std::fill(to_children.begin(), to_children.end(), 0);
+      for (std::size_t i = 0; i < sent.size(); ++i) to_children[at(division_.child_of[i])] += sent[i];
+      for (std::size_t i = 0; i < to_children.size(); ++i) ties_[i * pitch_ + at(member)] += to_children[i];
     }
   }
 }

@@ -25,10 +25,11 @@ struct DenseWeights {
   void shift_rows(pattern::Rank one, pattern::Rank other, std::span<const pattern::Rank> others, double* plus,
                   double* minus) const {
     if (!symmetric) {
-      add_row(one, others, 1, plus);
-      add_row(other, others, -1, plus);
-      add_row(one, others, -1, minus);
-      add_row(other, others, 1, minus);
+      for (std::size_t i = 0; i < others.size(); ++i) {
+        const double more = weight(one, others[i]) - weight(other, others[i]);
+        plus[i] += more;
+        minus[i] -= more;
+      }
       return;
     }
     const Number* first = matrix.row(one);
@@ -42,20 +43,24 @@ struct DenseWeights {
     }
   }
 
-  // sums[i] += factor x what a rank exchanges with the i-th of `others`; its own entry counts as any.
+  // sums[i] += factor x what a rank exchanges with the i-th of `others`; its own entry counts as any. Without symmetry
+  // every entry of a column is in a cache line of its own.
   void add_row(pattern::Rank rank, std::span<const pattern::Rank> others, double factor, double* sums) const {
+    add_sent(rank, others, (symmetric ? 2 : 1) * factor, sums);
+    if (symmetric) return;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      sums[i] += factor * scale * static_cast<double>(matrix.at(others[i], rank));
+    }
+  }
+
+  // The same of what the rank sends: the row alone.
+  void add_sent(pattern::Rank rank, std::span<const pattern::Rank> others, double factor, double* sums) const {
     const Number* there = matrix.row(rank);
-    const double scaled = (symmetric ? 2 : 1) * factor * scale;
+    const double scaled = factor * scale;
     if (others.size() == static_cast<std::size_t>(matrix.ranks)) {
       for (std::size_t i = 0; i < others.size(); ++i) sums[i] += scaled * static_cast<double>(there[i]);
     } else {
       for (std::size_t i = 0; i < others.size(); ++i) sums[i] += scaled * static_cast<double>(there[others[i]]);
-    }
-    if (symmetric) return;
-    const auto step = static_cast<std::size_t>(matrix.ranks);
-    const Number* back = matrix.values + rank;
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      sums[i] += scaled * static_cast<double>(back[static_cast<std::size_t>(others[i]) * step]);
     }
   }
 };
