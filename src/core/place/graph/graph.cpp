@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -78,40 +80,53 @@ class Contraction {
 
  private:
   void append_rows(std::size_t first, std::size_t last, BasicArcs<Weight>& rows) {
-    std::vector<std::int64_t> slot(parts_, -1);
-    std::size_t most = 1;
+    std::int64_t most = 1;  // one is written before it is known whether it is new
     for (auto i = members_.begin[first]; i < members_.begin[last]; ++i) {
-      most += graph_.arcs_of(members_.order[at(i)]).size();
+      most += std::ssize(graph_.arcs_of(members_.order[at(i)]));
     }
-    rows.resize(most);
+    rows.resize(at(most + 1));
+    if (most <= std::numeric_limits<std::int32_t>::max()) {
+      fill_rows<std::int32_t>(first, last, rows);
+    } else {
+      fill_rows<std::int64_t>(first, last, rows);
+    }
+  }
+
+  // The last element of `rows` is where arcs inside a part add up, to be dropped. Caches hold more of small places.
+  template <class Place>
+  void fill_rows(std::size_t first, std::size_t last, BasicArcs<Weight>& rows) {
+    std::vector<Place> slot(parts_, -1);
+    rows.back() = {0, 0};
     std::int64_t end = 0;
     for (std::size_t part = first; part < last; ++part) {
       const std::int64_t begin = end;
+      slot[part] = static_cast<Place>(rows.size() - 1);
       for (auto i = members_.begin[part]; i < members_.begin[part + 1]; ++i) {
         const Vertex vertex = members_.order[at(i)];
         result_.size[part] += graph_.size[at(vertex)];
         end = append_arcs(vertex, {begin, end}, slot.data(), rows.data());
       }
+      slot[part] = -1;
       result_.offset[part + 1] = end;
     }
     rows.resize(at(end));
   }
 
   // `slot`, by part: where the arc to it is, unless before the row's begin. Whether an arc is new is a coin toss:
-  // arithmetic instead of a branch. Returns the row's end.
-  std::int64_t append_arcs(Vertex vertex, std::pair<std::int64_t, std::int64_t> row, std::int64_t* slot,
+  // one is written at the end in any case, and stays if it is. Returns the row's end.
+  template <class Place>
+  std::int64_t append_arcs(Vertex vertex, std::pair<std::int64_t, std::int64_t> row, Place* slot,
                            BasicArc<Weight>* rows) const {
     const auto begin = row.first;
     std::int64_t end = row.second;
-    const Vertex part = part_of_[at(vertex)];
     for (const auto& arc : graph_.arcs_of(vertex)) {
       const Vertex other = part_of_[at(arc.to)];
-      if (other == part) continue;
-      const bool known = slot[other] >= begin;
-      const std::int64_t place = known ? slot[other] : end;
-      const Weight before = known ? rows[place].weight : Weight{0};
-      rows[place] = {other, before + arc.weight};
-      slot[other] = place;
+      const std::int64_t before = slot[other];
+      const bool known = before >= begin;
+      const std::int64_t place = known ? before : end;
+      rows[end] = {other, 0};
+      rows[place].weight += arc.weight;
+      slot[other] = static_cast<Place>(place);
       end += known ? 0 : 1;
     }
     return end;
