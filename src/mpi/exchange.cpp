@@ -20,9 +20,6 @@ constexpr std::size_t kPiece = 32768;  // bytes
 // An empty message is one piece, too.
 std::size_t pieces_of(const Bytes& message) { return std::max<std::size_t>(1, (message.size() + kPiece - 1) / kPiece); }
 
-// A synchronous send is complete when its message has arrived.
-constexpr auto kStartSend = kRanksShareProcess ? PMPI_Isend : PMPI_Issend;
-
 }  // namespace
 
 void Mailbox::reserve(const Messages& messages) {
@@ -31,6 +28,7 @@ void Mailbox::reserve(const Messages& messages) {
   requests_.reserve(pieces);
 }
 
+// A synchronous send is complete when its message has arrived.
 // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker): all_arrived() waits for them
 void Mailbox::send_all(const Messages& messages) {
   for (const auto& [rank, message] : messages) {
@@ -38,7 +36,7 @@ void Mailbox::send_all(const Messages& messages) {
       const std::size_t begin = i * kPiece;
       const int length = static_cast<int>(std::min(kPiece, message.size() - begin));
       requests_.push_back(MPI_REQUEST_NULL);
-      check(kStartSend(message.data() + begin, length, MPI_BYTE, rank, tag(), alone_.get(), &requests_.back()),
+      check(PMPI_Issend(message.data() + begin, length, MPI_BYTE, rank, tag(), alone_.get(), &requests_.back()),
             "MPI_Issend");
     }
   }
@@ -77,7 +75,7 @@ bool Mailbox::receive_piece(Messages& received) {
 // Ranks may outnumber cores: one that finds nothing to do lets others run.
 //
 // Simulated ranks wait within MPI, since each poll would take simulated time, and without MPI_Iallreduce, which SMPI
-// carries out by messages between all pairs. There a message can be probed for as soon as MPI_Isend returns: after an
+// carries out by messages between all pairs. There a message can be probed for as soon as MPI_Issend returns: after an
 // allreduce all messages are seen.
 // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker): MPI_Test completes the allreduce, which starts once
 int Mailbox::exchange(int word, const Messages& messages, Messages& received) {
