@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -58,8 +59,8 @@ class Application:
     modules: tuple[str, ...]
     source: str  # the option of run.py that names the folder which holds the program; empty for an installed one
     folder: Path | None  # that folder
-    build: tuple[str, ...]  # makes the program from the input; empty where nothing is compiled
-    input: tuple[str, ...]  # files that are copied to where it runs
+    build: tuple[str, ...]  # makes the program, or more input, from the input; may be empty
+    input: tuple[str, ...]  # files and folders that are copied to where it runs
     output: str  # the file with the results; empty for standard output
     variables: dict[str, str]
     varying: tuple[re.Pattern[str], ...]  # lines of standard output that differ between equal runs
@@ -84,16 +85,19 @@ class Application:
         return [shutil.which(program) or program, *self.arguments]
 
     def needed(self, program: str) -> list[str]:
-        """Programs and files that must be installed: what a build reads and its compiler, else the program."""
-        return [self.build[0], *(word for word in self.build if word.startswith("/"))] if self.build else [program]
+        """Programs and files that must be installed: those of the build, and a program that it does not make."""
+        read = [*self.build[:1], *(word for word in self.build if word.startswith("/"))]
+        return read if program.startswith("./") else [*read, program]
 
     def prepare(self, folder: Path) -> None:
         """Puts the input into an empty folder."""
         folder.mkdir(parents=True)
         for name in self.input:
-            shutil.copy(HERE / self.name / name, folder / name)
+            source = HERE / self.name / name
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
         if self.build:
-            subprocess.run(self.build, cwd=folder, timeout=120, check=True)
+            environment = os.environ | self.variables
+            subprocess.run(self.build, cwd=folder, env=environment, stdout=subprocess.DEVNULL, timeout=120, check=True)
 
     def faults(self, standard_output: str, folder: Path) -> list[str]:
         """What is wrong with the results of a run in this folder."""

@@ -38,6 +38,10 @@ CP2K = """ GLOBAL| Total number of message passing processes                    
  MP_Alltoall            49                   9625.
  qs_forces                            1  2.0    0.002    0.003   12.608   12.658
 """
+OPENFOAM = """nProcs : 16
+ExecutionTime = 0.55 s  ClockTime = 2 s
+    volAverage(region0) of magSqr(U) = 0.47508786048
+"""
 NWCHEM = """    nproc           =        8
                  5      -75.9278877752  9.78D-06  5.17D-06      0.1
          Total SCF energy =    -75.927887775316
@@ -123,6 +127,8 @@ def test_the_program_in_python_meets_its_eigenvalue(tmp_path: Path) -> None:
         ("cp2k", CP2K, "-57.88808976772813", "-57.88808976779", "energy after one step"),
         ("cp2k", CP2K, "Total energy:", "SCF run NOT converged", "energy after one step"),
         ("cp2k", CP2K, "processes                             8", "processes 1", "ranks"),
+        ("openfoam", OPENFOAM, "0.47508786048", "0.47508896048", "mean square on one rank"),
+        ("openfoam", OPENFOAM, "nProcs : 16", "nProcs : 1", "ranks"),
         ("nwchem", NWCHEM, "-75.927887775316", "-75.9278878", "energy"),
         ("nwchem", NWCHEM, "nproc           =        8", "nproc           =        1", "ranks"),
     ],
@@ -153,6 +159,18 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:
     missing = replace(application.load("lammps"), program="no-such-program")
     with pytest.raises(application.Missing, match="lammps: no-such-program is missing: apt-get install lammps"):
         missing.command()
+
+
+def test_a_program_is_needed_that_the_build_does_not_make() -> None:
+    missing = replace(application.load("openfoam"), program="no-such-program")
+    with pytest.raises(application.Missing, match="openfoam: no-such-program is missing: apt-get install openfoam"):
+        missing.command()
+
+
+def test_what_makes_the_input_sees_the_variables(tmp_path: Path) -> None:
+    build = ("sh", "-c", 'test -d system && printf %s "$WM_PROJECT_DIR" > made')
+    replace(application.load("openfoam"), build=build).prepare(tmp_path / "run")
+    assert (tmp_path / "run/made").read_text(encoding="ascii") == "/usr/share/openfoam"
 
 
 def test_a_missing_module_is_named_with_the_command_that_installs_it() -> None:
