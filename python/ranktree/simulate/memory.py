@@ -42,10 +42,10 @@ def require_memory(needed: int, ranks: int) -> None:
 
 
 def resident(process: int) -> int:
-    """Bytes of a process now; 0 once it has ended."""
+    """Bytes of a process now, 0 once it has ended. Shared pages, which Linux counts in each mapping, are left out."""
     try:
         for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
-            if line.startswith("VmRSS:"):
+            if line.startswith("RssAnon:"):
                 return int(line.split()[1]) << 10
     except OSError:
         pass
