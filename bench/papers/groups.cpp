@@ -4,8 +4,8 @@
 //
 // "native": the native collective on both communicators. "chains=N": a broadcast by N chains that begin at the root,
 // which Open MPI calls chain, with a fan-out of 4 unless set (hier-bcast-2014 §4.2 used it). "scatter-ring=STEPS": see
-// broadcasts.h. GROUPS = 1 splits, too, and then calls the collective once. Writes one line a number of groups: groups,
-// seconds of both splits, of the collective.
+// broadcasts.h; its communicators are created without a split. GROUPS = 1 splits, too, and then calls the collective
+// once. Writes one line a number of groups: groups, seconds of both splits (0: none), of the collective.
 #include <mpi.h>
 
 #include <cstddef>
@@ -47,6 +47,21 @@ void call(const Operation& operation, MPI_Comm comm, RingStart& start) {
   }
 }
 
+// Of `count` ranks from `first` on, by all of them. SMPI's MPI_Comm_split has messages of rank 0 to all ranks at once,
+// which take long to simulate with thousands of ranks.
+MPI_Comm create(int first, int stride, int count) {
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group members = MPI_GROUP_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;
+  int range[1][3] = {{first, first + (count - 1) * stride, stride}};
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_range_incl(world, 1, range, &members);
+  MPI_Comm_create_group(MPI_COMM_WORLD, members, 0, &comm);
+  MPI_Group_free(&members);
+  MPI_Group_free(&world);
+  return comm;
+}
+
 void measure(const Operation& operation, int groups) {
   static std::map<std::pair<int, int>, RingStart> starts;  // by the number of groups and the group, of all ranks
   const int rank = rank_in(MPI_COMM_WORLD);
@@ -55,11 +70,17 @@ void measure(const Operation& operation, int groups) {
   const bool all = operation.collective == "allreduce";  // there, each index has a communicator between groups
   MPI_Comm inner = MPI_COMM_NULL;
   MPI_Comm outer = MPI_COMM_NULL;
+  double split = 0;
   MPI_Barrier(MPI_COMM_WORLD);
-  const double before = MPI_Wtime();
-  MPI_Comm_split(MPI_COMM_WORLD, rank / width, index, &inner);
-  MPI_Comm_split(MPI_COMM_WORLD, all || index == 0 ? index : MPI_UNDEFINED, rank / width, &outer);
-  const double split = longest(MPI_Wtime() - before);
+  if (operation.steps >= 0) {
+    if (groups > 1) inner = create(rank - index, 1, width);
+    if (groups > 1 && index == 0) outer = create(0, width, groups);
+  } else {
+    const double before = MPI_Wtime();
+    MPI_Comm_split(MPI_COMM_WORLD, rank / width, index, &inner);
+    MPI_Comm_split(MPI_COMM_WORLD, all || index == 0 ? index : MPI_UNDEFINED, rank / width, &outer);
+    split = longest(MPI_Wtime() - before);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   RingStart& between = starts[{groups, -1}];
@@ -75,7 +96,7 @@ void measure(const Operation& operation, int groups) {
   }
   const double took = longest(MPI_Wtime() - begin - between.excluded - inside.excluded);
   if (rank == 0) std::printf("groups,%d,%.6g,%.6g\n", groups, split, took);
-  MPI_Comm_free(&inner);
+  if (inner != MPI_COMM_NULL) MPI_Comm_free(&inner);
   if (outer != MPI_COMM_NULL) MPI_Comm_free(&outer);
 }
 
