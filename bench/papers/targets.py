@@ -89,9 +89,9 @@ PAPERS = (
         "K. Hasanov, J.-N. Quintin, A. Lastovetsky, *High-level topology-oblivious optimization of MPI broadcast "
         "algorithms on extreme-scale platforms*, Euro-Par 2014 workshops",
         "Figures 9 and 10, which are of broadcasts that BlueGene/P's own MPI carries out by its network",
-        "With 16 MiB, ours has all segments in flight at once. In SMPI they share the link, on a real connection they "
-        "follow each other, as the prediction has it. The pipelines of Figure 14 show both: segments of 64 KiB follow "
-        "each other, those of 32 KiB, which SMPI sends before they are received, share.",
+        "With 16 MiB, ours has all its segments in flight at once. In SMPI they share the link, which the prediction "
+        "does not know. The pipelines of Figure 14 show the difference: segments of 64 KiB follow each other, those of "
+        "32 KiB, which SMPI sends before they are received, share.",
     ),
 )
 
