@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -116,6 +117,18 @@ def test_a_program_that_exits_with_1_is_not_the_plans_fault(cluster, command, ma
     assert "ranktree:" not in result.stderr
 
 
+def with_starter(
+    cluster: MiniCluster, ranktree_command: str, starter: str | Path, folder: Path, variables: dict[str, str]
+) -> Callable[..., RunResult]:
+    """`ranktree WORDS -- STARTER LAUNCH` on the head, in a folder that all nodes see."""
+
+    def run(*words: object, launch: Sequence[object]) -> RunResult:
+        arguments = ["head", ranktree_command, *words, "--", starter, *launch]
+        return cluster.call("exec", *arguments, env=variables, cwd=folder, timeout=120)
+
+    return run
+
+
 @pytest.fixture
 def prterun(cluster, command, mpi_builds, where, build_folder) -> Callable[..., RunResult]:
     """`ranktree WORDS -- prterun ...` on the head, with PRRTE as the wheel of Open MPI 5 has it."""
@@ -124,13 +137,9 @@ def prterun(cluster, command, mpi_builds, where, build_folder) -> Callable[..., 
     settings = dict.fromkeys(("OPAL_PREFIX", "PRTE_PREFIX", "PMIX_PREFIX"), str(prefix))
     settings |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     settings["PRTE_MCA_plm_ssh_agent"] = OPENMPI["OMPI_MCA_plm_rsh_agent"]
-
-    def run(*words: object, launch: Sequence[object]) -> RunResult:
-        arguments = ["head", command, *words, "--", prefix / "bin" / "prterun", *launch]
-        variables = cluster_environment("openmpi") | settings
-        return cluster.call("exec", *arguments, env=variables, cwd=where.parent, timeout=120)
-
-    return run
+    return with_starter(
+        cluster, command, prefix / "bin" / "prterun", where.parent, cluster_environment("openmpi") | settings
+    )
 
 
 @pytest.mark.parametrize("mpi_name", ["openmpi5"])
@@ -167,12 +176,7 @@ def intel(cluster, command, mpi_builds, where, build_folder) -> Callable[..., Ru
     variables = environment(
         **{name.replace("HYDRA_LAUNCHER", "I_MPI_HYDRA_BOOTSTRAP"): value for name, value in MPICH.items()}
     )
-
-    def run(*words: object, launch: Sequence[object]) -> RunResult:
-        arguments = ["head", command, *words, "--", mpi_builds["intelmpi"]["mpiexec"], *launch]
-        return cluster.call("exec", *arguments, env=variables, cwd=where.parent, timeout=120)
-
-    return run
+    return with_starter(cluster, command, mpi_builds["intelmpi"]["mpiexec"], where.parent, variables)
 
 
 @pytest.mark.parametrize("mpi_name", ["intelmpi"])
@@ -184,11 +188,11 @@ def test_intel_mpi_places_every_rank(intel, make_plan, where, mpi_name) -> None:
 
 @pytest.mark.parametrize("mpi_name", ["intelmpi"])
 def test_intel_mpi_ends_where_a_rank_cannot_be_placed(intel, make_plan, mpi_name) -> None:
-    """Its own list of PUs would keep the launch for ever."""
+    """Its own list of PUs would keep the launch for ever. SIGPIPE may end its mpiexec where a proxy ends first."""
     plan = make_plan([("n0", [0]), ("n1", [0]), ("n2", [1000]), ("n3", [0])], name="far.json")
-    for check, code in ([], 3), (["--verify"], 1):
+    for check, codes in ([], {3, 128 + signal.SIGPIPE}), (["--verify"], {1}):
         ended = intel("run", "--plan", plan, *check, launch=["-n", 4, "sleep", 600])
-        assert ended.returncode == code, ended.stderr
+        assert ended.returncode in codes, ended.stderr
         assert ended.stderr.count("ranktree: rank 2: cannot bind to PUs 1000 on n2") == 1
 
 
