@@ -78,9 +78,8 @@ PLACED_PAPERS = (
         TREEMATCH_METHOD,
         "class D, Chaco and MPIPP in all figures; 256 processes of ft.C in Figure 13; ft.C on two switches in "
         "Figure 7, where one simulation ended with a segmentation fault of SimGrid 3.32 and another was stopped; more "
-        "than 2,048 in Figure 8; ParMETIS, in whose "
-        "place is METIS; Figures 11 and 12, which compare shares of computing; Table 1 and Figure 16, which measure a "
-        "machine",
+        "than 2,048 in Figure 8; ParMETIS, in whose place is METIS; Figures 11 and 12, which compare shares of "
+        "computing; Table 1 and Figure 16, which measure a machine",
     ),
     PlacedPaper(
         REORDER,

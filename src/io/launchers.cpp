@@ -133,18 +133,10 @@ std::string rankfile(const Plan& plan) {
   return text;
 }
 
-// Lines `host``suffix`, one for each rank in rank order.
-std::string hosts_by_rank(const Plan& plan, std::string_view suffix) {
+// Lines `prefix``host``suffix`, one for each rank in rank order.
+std::string hosts_by_rank(const Plan& plan, std::string_view suffix, std::string_view prefix = "") {
   std::string text;
-  for (const Slot& slot : plan.slots) text.append(slot.host).append(suffix).append("\n");
-  return text;
-}
-
-// Lines "-n 1 -host n2 program": Intel MPI's configuration file. `program` is the words as they stand in the file.
-std::string intel_configuration(const Plan& plan, const std::string& program) {
-  std::string text;
-  for (const Slot& slot : plan.slots)
-    text.append("-n 1 -host ").append(slot.host).append(" ").append(program).append("\n");
+  for (const Slot& slot : plan.slots) text.append(prefix).append(slot.host).append(suffix).append("\n");
   return text;
 }
 
@@ -269,9 +261,9 @@ Launch intel(const Plan& plan, const std::string& folder, std::span<const std::s
   // Intel MPI's own list drops a PU named twice, and its proxy never returns from a PU that the node does not have.
   add_wrapper(plan, folder, "Intel MPI's list hangs where a node lacks a PU", launch);
   launch.environment = {"I_MPI_PIN=0"};
-  const std::string words = launch.wrapper.front() + " " + plain_words(program);
+  const std::string words = " " + launch.wrapper.front() + " " + plain_words(program);
   launch.wrapper.clear();
-  launch.files.push_back({"configfile", intel_configuration(plan, words), false});
+  launch.files.push_back({"configfile", hosts_by_rank(plan, words, "-n 1 -host "), false});
   launch.options = {"-configfile", in(folder, "configfile")};
   launch.program_in_file = true;
   return launch;
