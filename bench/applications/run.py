@@ -34,7 +34,7 @@ from endings import Ended, end_by_exception, undisturbed  # noqa: E402
 
 MPICH = "one node, MPICH"  # Debian's MPICH 4.0.2 hangs in MPI_Finalize between nodes
 MACHINES: dict[str, tuple[int, ...]] = {"one node": (), "4x4": (4, 4, 4, 4), "5+3+4+4": (5, 3, 4, 4), MPICH: ()}
-SOURCES = ("nas", "osu")  # benchmarks that the user has built
+SOURCES = ("nas", "osu", "imb")  # benchmarks that the user has built
 RATE, LATENCY = 200, 200  # Mbit/s and microseconds of a node's link
 RESULTS = HERE / "results.csv"
 FIELDS = (

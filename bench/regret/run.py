@@ -3,17 +3,18 @@
 
 run.py --build build/dev                    rows on one node, and on emulated nodes where there may be some (root)
 run.py ... --load 2                         beside so many processes that compute
-run.py ... --nas FOLDER --osu FOLDER        also the programs of the NAS benchmarks (*.x) and OSU's (osu_*) there, which
-                                            were built for the MPI of --mpi
+run.py ... --nas FOLDER --osu FOLDER --imb FOLDER
+                                            also the programs of the NAS benchmarks (*.x), OSU's (osu_*) and Intel's
+                                            (IMB-MPI1) there, which were built for the MPI of --mpi
 run.py ... --only TEXT --pairs N            rows whose names have TEXT; runs of each kind (7)
 run.py ... --decisions 20                   so many runs of each row, and how many ended with each variant: no times
 run.py ... --record samples.csv             writes blocks of native calls for replay.cpp: no rows
 
 A row is run native, under auto with an empty cache (first), and with the cache of an earlier run (cached), in turn.
 Medians are printed in milliseconds, and medians of the paired ratios to native. The goal of a whole run is 1.02,
-or 1 ms more, of OSU's cells 1 / 0.95. Of decisions 19 of 20 runs end with the same variant or native. Exit code 1 where
-a goal is missed. Recorded series are named quiet where the load average of the last minute is below 0.5, else busy;
-those of the same name are replaced.
+or 1 ms more, of OSU's and Intel's cells 1 / 0.95. Of decisions 19 of 20 runs end with the same variant or native.
+Exit code 1 where a goal is missed. Recorded series are named quiet where the load average of the last minute is below
+0.5, else busy; those of the same name are replaced.
 """
 
 import argparse
@@ -41,6 +42,8 @@ GOAL, GRACE, CELL_GOAL = 1.02, 1e-3, 1 / 0.95
 STREAMS = [("bcast", 8), ("scatter", 8), ("scatter", 512), ("gather", 8), ("gather", 64)]
 LOOPS = [("bcast", 8192), ("allreduce", 8), ("allreduce", 65536), ("reduce", 4096), ("barrier", 0)]
 OSU = ("bcast", "reduce", "allreduce", "barrier", "gather", "scatter", "allgather", "reduce_scatter", "alltoall")
+IMB_OPTIONS = ("-iter", 2000, "-msglog", "3:20")
+SOURCES = ("nas", "osu", "imb")  # benchmarks that the user has built
 KINDS = ("native", "first", "cached")
 # Recorded series: ranks, collective, bytes, calls of a block, blocks.
 SERIES = [
@@ -84,12 +87,14 @@ def nas(output: str) -> Times:
     return {"": float(found[1])}
 
 
-def osu(output: str) -> Times:
-    """Cells of an OSU benchmark: microseconds by size."""
-    lines = [line.split() for line in output.splitlines() if re.match(r"\s*[0-9.]+", line)]
-    return {
-        words[0] if len(words) > 1 else "0": float(words[1] if len(words) > 1 else words[0]) * 1e-6 for words in lines
-    }
+def cells(output: str) -> Times:
+    """Cells of OSU's or Intel's benchmarks: mean microseconds, the last column, by size.
+
+    Barriers have no size: one column of OSU's, four of Intel's. Intel's calls without bytes are left out.
+    """
+    lines = [line.split() for line in output.splitlines() if re.fullmatch(r"[\s0-9.]*\d[\s0-9.]*", line)]
+    by_size = {words[0] if len(words) in {2, 5} else "0": float(words[-1]) * 1e-6 for words in lines}
+    return by_size if len(by_size) == 1 else {size: time for size, time in by_size.items() if size != "0"}
 
 
 def rows_of(program: Path, options: argparse.Namespace) -> Iterator[Row]:
@@ -112,7 +117,10 @@ def rows_of(program: Path, options: argparse.Namespace) -> Iterator[Row]:
     for name in OSU if options.osu else ():
         binary = options.osu / f"osu_{name}"
         if binary.exists():
-            yield Row(f"OSU {name}", 4, [binary], osu, goal=CELL_GOAL)
+            yield Row(f"OSU {name}", 4, [binary], cells, goal=CELL_GOAL)
+    for name in OSU if options.imb else ():
+        words = [options.imb / "IMB-MPI1", "-npmin", 4, *IMB_OPTIONS, name]
+        yield Row(f"IMB {name}", 4, words, cells, goal=CELL_GOAL)
 
 
 # In front of what the launch preloads itself: on the emulated cluster a library by which waiting ranks sleep.
@@ -268,16 +276,16 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--decisions", type=int, default=0)
     parser.add_argument("--record", type=Path)
-    parser.add_argument("--nas", type=lambda text: Path(text).resolve())
-    parser.add_argument("--osu", type=lambda text: Path(text).resolve())
+    for source in SOURCES:
+        parser.add_argument(f"--{source}", type=lambda text: Path(text).resolve())
     options = parser.parse_args()
     entries = json.loads((options.build / "mpis.json").read_text(encoding="utf-8"))
     built = [each for each in entries if library_of(options.build, each["name"]).exists()]
     mpis = [each for each in built if options.mpi in {None, each["name"]}]
     if not mpis:
         parser.error("no such MPI, or its library is not built")
-    if (options.record or options.nas or options.osu) and len(mpis) > 1:
-        parser.error("--record, --nas and --osu: expected --mpi, since series and programs are of one MPI")
+    if (options.record or any(getattr(options, source) for source in SOURCES)) and len(mpis) > 1:
+        parser.error("--record, --nas, --osu and --imb: expected --mpi, since series and programs are of one MPI")
     with tempfile.TemporaryDirectory(prefix="regret-") as folder:
         return 0 if all([run_mpi(entry, options, Path(folder)) for entry in mpis]) else 1
 
