@@ -7,6 +7,8 @@ VENV := .venv
 PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
+WITH_MPI = -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python \
+  "-DRANKTREE_MPIS_EXTRA=$$(cat .mpis.list 2>/dev/null)"
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
 PYTEST ?= -q -rs -n 3 --dist loadfile
 RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest
@@ -33,8 +35,7 @@ mpis: setup
 build: configure
 	cmake --build $(BUILD) --parallel $(JOBS)
 configure: setup
-	cmake --preset $(PRESET) -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python \
-	  "-DRANKTREE_MPIS_EXTRA=$$(cat .mpis.list 2>/dev/null)"
+	cmake --preset $(PRESET) $(WITH_MPI)
 
 ## make demo         trace, map and rerun `rings` on an emulated cluster of 4 nodes x 4 ranks
 demo: configure
@@ -54,8 +55,9 @@ test-quick: build
 	$(RUN_PYTEST) $(PYTEST) -m "$(QUICK)" tests
 
 ## make lint         formats, limits, layers, generated code, static analysis
-lint: build
-	$(VENV)/bin/python tools/lint.py --build $(BUILD)
+lint: setup
+	cmake --preset dev -B build/lint -DCMAKE_UNITY_BUILD=OFF $(WITH_MPI) >/dev/null
+	$(VENV)/bin/python tools/lint.py --build build/lint
 
 ## make docs         the site, into build/docs; warnings are errors. No network is used once Sphinx is installed
 docs: setup

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/objective/model.h"
 #include "core/objective/timed_plan.h"
@@ -30,12 +31,11 @@ namespace pattern = ranktree::core::pattern;
 namespace place = ranktree::core::place;
 namespace topo = ranktree::core::topo;
 using pattern::Rank;
+using ranktree::core::at;
 using ranktree::core::Random;
 
 constexpr Rank kSide = 16;
 constexpr Rank kRanks = kSide * kSide * kSide;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 struct Job {
   topo::Tree tree;

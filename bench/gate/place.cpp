@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
@@ -30,11 +31,10 @@ namespace pattern = ranktree::core::pattern;
 namespace place = ranktree::core::place;
 namespace topo = ranktree::core::topo;
 using pattern::Rank;
+using ranktree::core::at;
 using ranktree::core::Random;
 
 constexpr Rank kDenseRanks = 512;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Undirected pairs, under ranks that are renumbered at random.
 class Pairs {

@@ -11,20 +11,20 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 
 namespace ranktree::test {
 
+using core::at;
 using core::pattern::Affinity;
 
 using Matrix = std::vector<std::vector<double>>;
 
 // Weights of undirected edges, by their ends in either order; equal ends do not count.
 using Edges = std::map<std::pair<int, int>, double>;
-
-inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Edges in both orders add up. Rows are sorted.
 inline Affinity from_edges(int ranks, const Edges& edges) {

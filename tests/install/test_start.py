@@ -3,6 +3,7 @@
 import importlib.util
 import resource
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python/ranktree"
 SECONDS = 0.15  # before the launcher starts
+STARTS = 25  # of a bare interpreter, which take as long on a usual machine
 RUNS = 7
 
 
@@ -25,18 +27,23 @@ def processor_seconds(*words: object) -> float:
     return min(once() for _ in range(RUNS))
 
 
+def allowed() -> float:
+    """Processor seconds; in proportion on a machine where an interpreter starts more slowly."""
+    return max(SECONDS, STARTS * processor_seconds(sys.executable, "-I", "-S", "-c", ""))
+
+
 def test_run_adds_little_before_the_launcher_starts(command: str, mpi) -> None:
     """Its own work, and the launcher's --version, by which it is identified."""
     launch = mpi.launch(1, "sleep", "0.1")  # MPICH's launcher may die of SIGPIPE where a program exits at once
     options = ("--collectives", "native", "--split")
     added = processor_seconds(command, "run", *options, "--", *launch) - processor_seconds(*launch)
-    assert added <= SECONDS
+    assert added <= allowed()
 
 
 def test_help_and_version_are_there_at_once(command: str) -> None:
     """No verb is imported for them."""
-    assert processor_seconds(command, "--help") <= SECONDS
-    assert processor_seconds(command, "--version") <= SECONDS
+    assert processor_seconds(command, "--help") <= allowed()
+    assert processor_seconds(command, "--version") <= allowed()
 
 
 @pytest.mark.parametrize("name", ("re.py", "ranktree.py", "json.py", "typing.py"))

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/objective/flows.h"
 #include "core/objective/loads.h"
@@ -29,6 +30,7 @@
 namespace {
 
 using namespace ranktree::core::objective;
+using ranktree::core::at;
 using ranktree::core::Random;
 using ranktree::core::pattern::Class;
 using ranktree::core::pattern::Entry;
@@ -45,8 +47,6 @@ using ranktree::core::topo::Leaf;
 using ranktree::core::topo::Level;
 using ranktree::core::topo::Tree;
 using ranktree::core::topo::TreeBuilder;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Nodes of packages of cores; 1 Gbit/s and 50 us between nodes.
 Tree machine(const std::vector<int>& arities) {

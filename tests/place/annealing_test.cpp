@@ -1,5 +1,6 @@
 // Divisions refined by annealing.
 #include "core/place/divide/annealing.h"
+#include "core/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -16,10 +17,9 @@
 namespace {
 
 using namespace ranktree::core::place::engine;
+using ranktree::core::at;
 using ranktree::core::Random;
 using ranktree::core::Workers;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Neighbours in a grid exchange 1 to `most`.
 Guide grid_guide(Vertex rows, Vertex columns, std::uint64_t most) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/pattern/pattern.h"
@@ -16,10 +17,9 @@
 namespace {
 
 using namespace ranktree::core::place::engine;
+using ranktree::core::at;
 using ranktree::core::Random;
 using ranktree::core::pattern::Rank;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Members in children of equal size, with whole numbers as weights.
 struct Case {

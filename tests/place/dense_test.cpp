@@ -1,4 +1,5 @@
 #include "core/place/dense.h"
+#include "core/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -26,6 +27,7 @@
 namespace {
 
 using namespace ranktree::core::place;
+using ranktree::core::at;
 using ranktree::core::Error;
 using ranktree::core::Fault;
 using ranktree::core::Random;
@@ -35,8 +37,6 @@ using ranktree::core::pattern::MatrixView;
 using ranktree::core::topo::Leaf;
 using ranktree::core::topo::Tree;
 using ranktree::test::machine;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // A matrix that owns its numbers.
 template <class Number = double>

@@ -1,5 +1,6 @@
 // Grids recognised and tiled whatever the numbering, and orders that follow the structure alone.
 #include "core/place/order/lattice.h"
+#include "core/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -28,8 +29,7 @@ using namespace ranktree::core::place;
 using namespace ranktree::test;
 using engine::Graph;
 using engine::Lattice;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using ranktree::core::at;
 
 Graph graph_of(const Affinity& affinity) {
   Graph graph;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/place/bound.h"
 #include "core/place/engine.h"
@@ -27,10 +28,9 @@ namespace {
 using namespace ranktree::core::place;
 using namespace ranktree::core::topo;
 using namespace ranktree::test;
+using ranktree::core::at;
 using ranktree::core::Random;
 using ranktree::core::pattern::Affinity;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::vector<int> counted(int count) {
   std::vector<int> list(at(count));

@@ -1,3 +1,4 @@
+#include "core/base/index.h"
 #include "core/place/placement.h"
 
 #include <gtest/gtest.h>
@@ -23,6 +24,7 @@
 namespace {
 
 using namespace ranktree::core::place;
+using ranktree::core::at;
 using ranktree::core::Error;
 using ranktree::core::Fault;
 using ranktree::core::Random;
@@ -36,8 +38,6 @@ using ranktree::test::cost;
 using ranktree::test::from_matrix;
 using ranktree::test::machine;
 using ranktree::test::random_affinity;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Subtrees of 1 to 3 leaves below 2 to 4 groups, so that there are at most 12 leaves; random costs.
 Tree uneven_tree(Random& random) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/workers.h"
 #include "core/place/engine.h"
 #include "core/place/graph/graph.h"
@@ -25,8 +26,7 @@ using namespace ranktree::core::place;
 using namespace ranktree::test;
 using engine::SlotTree;
 namespace topo = ranktree::core::topo;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using ranktree::core::at;
 
 struct Divided {
   engine::Ordered ordered;

@@ -1,4 +1,5 @@
 #include "prove.h"
+#include "core/base/index.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,8 +19,6 @@
 
 namespace ranktree::core::schedule {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 [[noreturn]] void fail(const Program& program, std::size_t step, const std::string& what) {
   throw Error(Fault::kMismatch,

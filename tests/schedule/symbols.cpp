@@ -1,4 +1,5 @@
 #include "symbols.h"
+#include "core/base/index.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,8 +17,6 @@ namespace ranktree::core::schedule {
 namespace {
 
 constexpr std::int64_t kAnything = -3;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 [[noreturn]] void fail(const Program& program, std::size_t step, const std::string& what) {
   throw Error(Fault::kMismatch,

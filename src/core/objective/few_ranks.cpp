@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/objective/flows.h"
 #include "core/objective/loads.h"
 #include "core/pattern/pattern.h"
@@ -25,8 +26,6 @@ using topo::Leaf;
 using topo::Object;
 
 constexpr std::int64_t kMostSteps = 3'000'000;  // placed ranks
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Objects with the same number have the same form: level, children and allowed leaves.
 std::vector<int> forms_of(const topo::Tree& tree) {

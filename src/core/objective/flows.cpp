@@ -7,14 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/pattern/pattern.h"
 
 namespace ranktree::core::objective {
 namespace {
 
 using pattern::Rank;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Calls visit(from, to, index) for each entry between two ranks.
 template <typename Visit>

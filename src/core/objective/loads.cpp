@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/objective/flows.h"
 #include "core/pattern/pattern.h"
 #include "core/place/placement.h"
@@ -21,8 +22,6 @@ using pattern::Rank;
 using topo::Leaf;
 
 constexpr double kRounding = 1e-9;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 double eighth_power(double value) {
   const double square = value * value;

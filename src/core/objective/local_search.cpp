@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/objective/flows.h"
 #include "core/objective/loads.h"
@@ -29,8 +30,6 @@ constexpr double kLess = 1 - 1e-9;        // factor of a number that is less by 
 constexpr std::int64_t kSteps = 100'000;  // changed pairs, and as many as a third of the pairs there are
 constexpr int kPasses = 50;
 constexpr std::int64_t kLooks = 8;  // pairs that are looked at for the heat of the ranks count as one changed pair
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class Search {
  public:

@@ -13,14 +13,13 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/pattern/pattern.h"
 
 namespace ranktree::core::pattern {
 namespace {
 
 constexpr std::array<std::string_view, 3> kMetricNames{"msg", "size", "avg"};
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 double weight_of(Metric metric, double messages, double bytes) {
   switch (metric) {

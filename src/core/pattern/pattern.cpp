@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 
 namespace ranktree::core::pattern {
 namespace {
@@ -41,8 +42,6 @@ constexpr std::array<std::string_view, kSendCallCount> kSendCallNames{"Send",   
                                                                       "Psend_init"};
 
 constexpr double kLargestExact = 9007199254740992.0;  // 2^53
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 [[noreturn]] void refuse(const std::string& origin, const std::string& text) {
   throw Error(Fault::kInput, origin + ": " + text);

@@ -9,12 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/pattern/pattern.h"
 
 namespace ranktree::core::pattern {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "core/place/network/network_bound.h"
@@ -23,8 +24,6 @@ using pattern::Rank;
 using topo::Leaf;
 using topo::Object;
 using topo::Tree;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 using Level = LeavingBound::Level;
 

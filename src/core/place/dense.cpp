@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
@@ -42,8 +43,6 @@ using pattern::Matrix;
 using pattern::MatrixView;
 using pattern::Rank;
 using Slot = SlotTree::Slot;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Counts the pairs of some evenly spaced rows.
 template <class Number>

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <numeric>
 #include <sstream>
 #include <variant>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
 #include "core/place/bound.h"
@@ -23,8 +23,6 @@ using pattern::MatrixView;
 using pattern::Rank;
 using topo::Object;
 using topo::Tree;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 template <class Number>
 void check(const MatrixView<Number>& matrix) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/pattern/affinity.h"
@@ -33,8 +34,6 @@ namespace engine {
 namespace {
 
 using Slot = SlotTree::Slot;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::vector<SlotTree::Pinned> pinned_vertices(const Problem& problem) {
   std::map<pattern::Rank, Slot> slot_of;

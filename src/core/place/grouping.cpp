@@ -12,12 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 
 namespace ranktree::core::place {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The matrix as rows of doubles; only used where p choose k is small, so p is.
 class Dense {

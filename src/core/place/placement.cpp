@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
@@ -23,8 +24,6 @@ using pattern::Rank;
 using topo::Leaf;
 using topo::Object;
 using topo::Tree;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(Fault::kMismatch, "placement: " + text); }
 

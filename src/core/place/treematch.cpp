@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/pattern/affinity.h"
 #include "core/place/grouping.h"
 #include "core/place/placement.h"
@@ -20,8 +21,6 @@
 
 namespace ranktree::core::place {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // §4.1 GroupProcesses, or §4.2.2 where there are too many possible groups. One group needs no search.
 Grouping make_groups(const Affinity& matrix, int arity, const TreeMatchOptions& options) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
 #include "core/predict/closed_forms.h"
@@ -25,8 +26,6 @@ using schedule::Algorithm;
 using schedule::Collective;
 using schedule::Hierarchy;
 using schedule::Rank;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The number of groups on a level: the children on the level above.
 std::int32_t groups_on(const Hierarchy& hierarchy, int level) {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/predict/waits.h"
 #include "core/schedule/channels.h"
 #include "core/schedule/schedule.h"
@@ -21,8 +22,6 @@ using schedule::Message;
 using schedule::Program;
 using schedule::Rank;
 using schedule::Step;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Events: a completion, a local step or a message. At one time in this order, so that completions count first.
 enum class Kind : std::uint8_t { kEnd, kLocal, kMessage };

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/predict/costs.h"
 #include "core/predict/parameters.h"
 #include "core/predict/waits.h"
@@ -22,8 +23,6 @@ using schedule::Action;
 using schedule::Program;
 using schedule::Rank;
 using schedule::Step;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // At one time in this order: completions first, then arrivals; then the processor's work in program order, so that a
 // rank forwards a segment before it receives the next one.

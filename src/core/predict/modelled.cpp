@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/predict/parameters.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/schedule.h"
@@ -24,8 +25,6 @@ using topo::Leaf;
 using topo::Object;
 using topo::Tree;
 using Colours = std::vector<std::vector<std::int32_t>>;  // by level between root and leaves, and leaf
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // For each level between root and leaves the object above each leaf; where a leaf has none on it, the one further out.
 Colours objects_above(const Tree& tree) {

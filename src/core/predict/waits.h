@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::predict {
@@ -68,7 +69,6 @@ class Waits {
       }
     }
   }
-  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
   std::span<const schedule::Program> schedule_;
   std::vector<State> ranks_;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/workers.h"
 #include "core/place/divide/bisection.h"
 #include "core/place/graph/graph.h"
@@ -20,8 +21,6 @@ namespace ranktree::core::reorder {
 namespace {
 
 using place::engine::Guide;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::int64_t total_weight(const WeightedGraph& graph) {
   return std::accumulate(graph.weight.begin(), graph.weight.end(), std::int64_t{0});

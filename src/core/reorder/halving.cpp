@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/reorder/halves.h"
 #include "core/reorder/network.h"
@@ -19,8 +20,6 @@ namespace ranktree::core::reorder {
 namespace {
 
 constexpr std::size_t kRings = 3;  // how far from the cut vertices may still change sides
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class Halving {
  public:

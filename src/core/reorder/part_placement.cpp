@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/pattern/affinity.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
@@ -24,8 +25,6 @@ namespace {
 
 // Where there are several parts: their leaders work at the same time, and the whole is worked on by one seed.
 constexpr int kAttempts = 3;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The processes of one part in the order of the leaves, and the tree above them.
 struct Subtree {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
 #include "core/topo/machine.h"
@@ -19,8 +20,6 @@ namespace {
 using split::Chain;
 using topo::Kind;
 using topo::LevelKey;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Grows one path for each rank, in the order of ranks, so that objects come in the order of the smallest they hold.
 class Grower {

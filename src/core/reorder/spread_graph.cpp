@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/reorder/network.h"
 
@@ -15,8 +16,6 @@ namespace ranktree::core::reorder {
 namespace {
 
 constexpr int kProposals = 5;  // each matches a constant fraction of what is free
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The same at both ends.
 std::uint64_t hash_of(int one, int other, std::uint64_t seed) {

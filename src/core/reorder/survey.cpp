@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/reorder/network.h"
 #include "core/reorder/slots.h"
 #include "core/split/chain.h"
@@ -19,8 +20,6 @@ namespace {
 
 using split::Chain;
 using topo::Tree;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 bool holds(const Tree& tree, topo::Object object, const Part& part) {
   return tree.first_leaf(object) <= part.first &&

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/schedule/bits.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/hierarchy.h"
@@ -15,8 +16,6 @@
 
 namespace ranktree::core::schedule {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 bool follows(const Range& before, const Range& after) {
   return before.buffer == after.buffer && before.first + before.count == after.first;

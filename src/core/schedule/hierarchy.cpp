@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::schedule {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The group of each rank after one more list of colours refines the groups. Groups are numbered by their lowest ranks.
 std::vector<std::int32_t> refine(const std::vector<std::int32_t>& groups, const std::vector<std::int32_t>& colours) {

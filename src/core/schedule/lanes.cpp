@@ -19,10 +19,6 @@
 namespace ranktree::core::schedule {
 namespace {
 
-void run(const Levels& levels, const std::vector<Stage>& stages) {
-  pipeline(levels.builder, levels.request.count, levels.composition.segment, stages);
-}
-
 // The slice that a carrying rank works on at `level`.
 Range slice_on(const Levels& levels, int level, const Range& whole) {
   Range slice = whole;
@@ -92,7 +88,7 @@ void broadcast_in_lanes(const Levels& levels) {
     broadcast(levels.builder, levels.lanes(0), levels.algorithm(0), slice_on(levels, 0, segment.of(levels.output())));
   });
   for (int level = 1; level <= levels.last(); ++level) stages.push_back(outward(levels, level));
-  run(levels, stages);
+  run_stages(levels, stages);
 }
 
 void reduce_in_lanes(const Levels& levels) {
@@ -116,7 +112,7 @@ void reduce_in_lanes(const Levels& levels) {
       gather(levels.builder, levels.lanes(level), 0, Algorithm::kBinomial, blocks(levels.view.lane(level)), blocks);
     });
   }
-  run(levels, stages);
+  run_stages(levels, stages);
 }
 
 void allreduce_in_lanes(const Levels& levels) {
@@ -133,7 +129,7 @@ void allreduce_in_lanes(const Levels& levels) {
     allreduce(levels.builder, levels.view.team(0), {levels.algorithm(0), levels.in_order(), 0}, slice, slice);
   });
   for (int level = 1; level <= levels.last(); ++level) stages.push_back(outward(levels, level));
-  run(levels, stages);
+  run_stages(levels, stages);
 }
 
 // From the innermost level outwards, blocks go to the rank that is in the destination's lane on that level, so they

@@ -17,10 +17,6 @@
 namespace ranktree::core::schedule {
 namespace {
 
-void run(const Levels& levels, const std::vector<Stage>& stages) {
-  pipeline(levels.builder, levels.request.count, levels.composition.segment, stages);
-}
-
 // A stage in which leaders pass `held` up one level. The root's partial results, or all of an allreduce's, are placed
 // where the result will be.
 Stage up(const Levels& levels, int level, Handed<Range>& held, bool in_output) {
@@ -65,14 +61,14 @@ int arenas_of(const Hierarchy& hierarchy) { return arenas_for(static_cast<std::s
 void broadcast_by_leaders(const Levels& levels) {
   std::vector<Stage> stages;
   for (int level = 0; level <= levels.last(); ++level) stages.push_back(down(levels, level, levels.algorithm(level)));
-  run(levels, stages);
+  run_stages(levels, stages);
 }
 
 void reduce_by_leaders(const Levels& levels) {
   Handed<Range> held(static_cast<std::size_t>(levels.last()) + 1);
   std::vector<Stage> stages;
   for (int level = levels.last(); level >= 0; --level) stages.push_back(up(levels, level, held, levels.root()));
-  run(levels, stages);
+  run_stages(levels, stages);
 }
 
 void allreduce_by_leaders(const Levels& levels) {
@@ -91,7 +87,7 @@ void allreduce_by_leaders(const Levels& levels) {
     }
   });
   for (int level = 1; level <= levels.last(); ++level) stages.push_back(down(levels, level, levels.tree(level)));
-  run(levels, stages);
+  run_stages(levels, stages);
 }
 
 void allreduce_same_index(const Levels& levels) {
@@ -111,7 +107,7 @@ void allreduce_same_index(const Levels& levels) {
       if (levels.view.carries(level)) serve_others(levels, level, segment.of(levels.output()));
     });
   }
-  run(levels, stages);
+  run_stages(levels, stages);
 }
 
 void barrier_by_leaders(const Levels& levels) {

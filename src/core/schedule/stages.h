@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/schedule/builder.h"
+#include "core/schedule/levels.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::schedule {
@@ -40,6 +41,11 @@ inline void pipeline(Builder& builder, std::int64_t count, std::int64_t segment,
       stages[static_cast<std::size_t>(stage)]({index, first, std::min(size, count - first)});
     }
   }
+}
+
+// The same for the segments of one call.
+inline void run_stages(const Levels& levels, const std::vector<Stage>& stages) {
+  pipeline(levels.builder, levels.request.count, levels.composition.segment, stages);
 }
 
 // What the stages of one segment pass to each other.

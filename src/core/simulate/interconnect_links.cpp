@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/simulate/level_costs.h"
 #include "core/simulate/network_links.h"
 #include "core/topo/interconnect.h"
@@ -15,8 +16,6 @@
 
 namespace ranktree::core::simulate {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::vector<std::string> node_names(const topo::Tree& tree) {
   std::vector<std::string> names;

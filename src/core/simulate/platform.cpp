@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/simulate/level_costs.h"
 #include "core/simulate/network_links.h"
 #include "core/topo/kind.h"
@@ -20,8 +21,6 @@ namespace {
 using topo::Kind;
 using topo::Leaf;
 using topo::Object;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 void require_numbered_nodes(const topo::Tree& tree) {
   int nodes = 0;

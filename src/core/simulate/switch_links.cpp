@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/simulate/level_costs.h"
 #include "core/simulate/network_links.h"
 #include "core/topo/kind.h"
@@ -16,8 +17,6 @@ namespace {
 
 using topo::Kind;
 using topo::Object;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class SwitchLinks final : public NetworkLinks {
  public:

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
@@ -31,8 +32,6 @@ constexpr std::array kByPrecedence{Kind::kNode, Kind::kNumaNode, Kind::kPackage,
                                    Kind::kL3,   Kind::kL2,       Kind::kL1,      Kind::kCore, Kind::kPu, Kind::kGroup};
 
 auto precedence(Kind kind) { return std::find(kByPrecedence.begin(), kByPrecedence.end(), kind); }
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 

@@ -9,14 +9,13 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::topo {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class Bundler {
  public:

@@ -21,16 +21,16 @@ namespace {
 constexpr std::int64_t kMaxNodes = 1'048'576;
 constexpr std::size_t kMaxDimensions = 8;
 
-[[noreturn]] void refuse(const std::string& text) { throw Error(Fault::kInput, "network: " + text); }
+[[noreturn]] void refuse_network(const std::string& text) { throw Error(Fault::kInput, "network: " + text); }
 
 void require_cost(double value, const std::string& name) {
   if (std::isfinite(value) && value >= 0) return;
-  refuse(name + ": expected a finite number, at least 0, found " + std::to_string(value));
+  refuse_network(name + ": expected a finite number, at least 0, found " + std::to_string(value));
 }
 
 void require_bandwidth(double value, const std::string& name) {
   if (std::isfinite(value) && value > 0) return;
-  refuse(name + " (bandwidth): expected a finite number above 0, found " + std::to_string(value));
+  refuse_network(name + " (bandwidth): expected a finite number above 0, found " + std::to_string(value));
 }
 
 void require_step(const Step& step, const std::string& name) {
@@ -40,19 +40,19 @@ void require_step(const Step& step, const std::string& name) {
 }
 
 std::int64_t product(std::int64_t before, std::int64_t size, const std::string& name) {
-  if (size < 1) refuse(name + ": expected at least 1, found " + std::to_string(size));
-  if (size > kMaxNodes / before) refuse("expected at most " + std::to_string(kMaxNodes) + " nodes, found more");
+  if (size < 1) refuse_network(name + ": expected at least 1, found " + std::to_string(size));
+  if (size > kMaxNodes / before) refuse_network("expected at most " + std::to_string(kMaxNodes) + " nodes, found more");
   return before * size;
 }
 
 std::int64_t count_nodes(const Torus& torus) {
   if (torus.sizes.empty() || torus.sizes.size() > kMaxDimensions) {
-    refuse("expected 1 to " + std::to_string(kMaxDimensions) + " dimensions, found " +
-           std::to_string(torus.sizes.size()));
+    refuse_network("expected 1 to " + std::to_string(kMaxDimensions) + " dimensions, found " +
+                   std::to_string(torus.sizes.size()));
   }
   if (torus.wraps.size() != torus.sizes.size() || torus.steps.size() != torus.sizes.size()) {
-    refuse("expected as many wraps and steps as dimensions, " + std::to_string(torus.sizes.size()) + ", found " +
-           std::to_string(torus.wraps.size()) + " and " + std::to_string(torus.steps.size()));
+    refuse_network("expected as many wraps and steps as dimensions, " + std::to_string(torus.sizes.size()) +
+                   ", found " + std::to_string(torus.wraps.size()) + " and " + std::to_string(torus.steps.size()));
   }
   std::int64_t nodes = product(1, torus.nodes_per_router, "nodes of a router");
   for (const int size : torus.sizes) nodes = product(nodes, size, "dimension");
@@ -65,11 +65,11 @@ std::int64_t count_nodes(const Dragonfly& dragonfly) {
   std::int64_t nodes = product(1, dragonfly.groups, "groups");
   nodes = product(nodes, dragonfly.routers_per_group, "routers of a group");
   nodes = product(nodes, dragonfly.nodes_per_router, "nodes of a router");
-  if (dragonfly.global_links < 0) refuse("global links: expected at least 0, found less");
+  if (dragonfly.global_links < 0) refuse_network("global links: expected at least 0, found less");
   const auto links = std::int64_t{dragonfly.global_links} * dragonfly.routers_per_group;
   if (dragonfly.global_links > 0 && links < dragonfly.groups - 1) {
-    refuse("global links: expected at least " + std::to_string(dragonfly.groups - 1) +
-           " in a group, one to each other group, found " + std::to_string(links));
+    refuse_network("global links: expected at least " + std::to_string(dragonfly.groups - 1) +
+                   " in a group, one to each other group, found " + std::to_string(links));
   }
   require_step(dragonfly.local, "local");
   require_step(dragonfly.global, "global");
@@ -81,14 +81,14 @@ std::int64_t count_nodes(const DistanceTable& table) {
   const std::int64_t nodes = product(1, table.nodes, "nodes");
   if (table.bandwidth) require_bandwidth(*table.bandwidth, "node link");
   if (table.values.size() != static_cast<std::size_t>(nodes * nodes)) {
-    refuse("expected " + std::to_string(nodes) + " x " + std::to_string(nodes) + " distances, found " +
-           std::to_string(table.values.size()));
+    refuse_network("expected " + std::to_string(nodes) + " x " + std::to_string(nodes) + " distances, found " +
+                   std::to_string(table.values.size()));
   }
   for (std::int64_t i = 0; i < nodes * nodes; ++i) {
     const double value = table.values[static_cast<std::size_t>(i)];
     const std::string place = "distances[" + std::to_string(i / nodes) + "][" + std::to_string(i % nodes) + "]";
     require_cost(value, place);
-    if (i / nodes == i % nodes && value != 0) refuse(place + ": expected 0, found " + std::to_string(value));
+    if (i / nodes == i % nodes && value != 0) refuse_network(place + ": expected 0, found " + std::to_string(value));
   }
   return nodes;
 }
@@ -138,11 +138,11 @@ Interconnect::Interconnect(Network network, std::vector<int> position)
   for (std::size_t host = 0; host < position_.size(); ++host) {
     const int place = position_[host];
     if (place < 0 || place >= nodes) {
-      refuse("host " + std::to_string(host) + ": expected a position in 0.." + std::to_string(nodes - 1) + ", found " +
-             std::to_string(place));
+      refuse_network("host " + std::to_string(host) + ": expected a position in 0.." + std::to_string(nodes - 1) +
+                     ", found " + std::to_string(place));
     }
     if (std::exchange(host_at_[at(place)], static_cast<int>(host)) >= 0) {
-      refuse("host " + std::to_string(host) + ": position " + std::to_string(place) + " is taken");
+      refuse_network("host " + std::to_string(host) + ": position " + std::to_string(place) + " is taken");
     }
   }
   if (auto* table = std::get_if<DistanceTable>(&network_)) make_symmetric(*table);

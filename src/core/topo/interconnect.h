@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/index.h"
+
 namespace ranktree::core::topo {
 
 enum class Metric : std::uint8_t;
@@ -87,7 +89,6 @@ class Interconnect {
   void find_nearest();
   void add_near_in_torus(const Torus& torus, int host, std::vector<int>& found) const;
   void add_near_in_dragonfly(const Dragonfly& dragonfly, int host, int most, std::vector<int>& found) const;
-  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
   Network network_;
   std::vector<int> position_;

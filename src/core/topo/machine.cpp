@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
@@ -19,9 +20,7 @@
 namespace ranktree::core::topo {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-[[noreturn]] void refuse(const std::string& text) { throw Error(Fault::kInput, "machine: " + text); }
+[[noreturn]] void refuse_machine(const std::string& text) { throw Error(Fault::kInput, "machine: " + text); }
 
 std::vector<LevelKey> keys_of(const Tree& tree) {
   std::vector<LevelKey> keys;
@@ -77,21 +76,22 @@ class Joiner {
       add_part(builder_.add(handle, index_.at({Kind::kSwitch, depth}), switches_++, child.name), depth + 1, child);
     }
     if (part.switches.empty() && part.hosts.empty()) {
-      refuse(part.name.empty() ? "expected at least one host, found none"
-                               : "switch '" + part.name + "' has neither switches nor hosts");
+      refuse_machine(part.name.empty() ? "expected at least one host, found none"
+                                       : "switch '" + part.name + "' has neither switches nor hosts");
     }
     for (const Host& host : part.hosts) add_host(handle, host);
   }
 
   void add_host(std::int32_t parent, const Host& host) {
-    if (host.shape < 0 || at(host.shape) >= machine_.shapes.size()) refuse("host '" + host.name + "' has no shape");
+    if (host.shape < 0 || at(host.shape) >= machine_.shapes.size())
+      refuse_machine("host '" + host.name + "' has no shape");
     if (!host.name.empty() && !is_host_name(host.name)) {
-      refuse("expected host names of letters, digits, '.', '-' and '_', found '" + host.name + "'");
+      refuse_machine("expected host names of letters, digits, '.', '-' and '_', found '" + host.name + "'");
     }
-    if (!hosts_.insert(host.name).second) refuse("host '" + host.name + "' is named twice");
+    if (!hosts_.insert(host.name).second) refuse_machine("host '" + host.name + "' is named twice");
     const Tree& shape = machine_.shapes[at(host.shape)];
     leaves_ += shape.leaf_count();
-    if (leaves_ > kMaxLeaves) refuse(too_many_leaves());
+    if (leaves_ > kMaxLeaves) refuse_machine(too_many_leaves());
     const auto keys = keys_of(shape);
     std::vector<std::int32_t> handle(at(shape.object_count()));
     for (Object object = 0; object < shape.object_count(); ++object) {

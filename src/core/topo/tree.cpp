@@ -15,15 +15,14 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 
 namespace ranktree::core::topo {
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-[[noreturn]] void refuse(const std::string& text) { throw Error(Fault::kInput, "machine tree: " + text); }
+[[noreturn]] void refuse_tree(const std::string& text) { throw Error(Fault::kInput, "machine tree: " + text); }
 
 // Hop count (the default cost): the path between two leaves climbs to their common ancestor and descends, one edge for
 // each branching level. Levels that never branch (one L3 per package) are shown in the tree but do not add hops.
@@ -45,13 +44,13 @@ std::string level_text(const Tree& tree, int level) {
 
 void check_arities(std::span<const Level> levels, std::span<const int> arities) {
   if (levels.size() != arities.size() + 1) {
-    refuse("expected one arity for each level above the leaves, " + std::to_string(levels.size() - 1) + ", found " +
-           std::to_string(arities.size()));
+    refuse_tree("expected one arity for each level above the leaves, " + std::to_string(levels.size() - 1) +
+                ", found " + std::to_string(arities.size()));
   }
   for (std::size_t depth = 0; depth < arities.size(); ++depth) {
     if (arities[depth] >= 1) continue;
-    refuse("arity of level " + std::to_string(depth) + ": expected at least 1, found " +
-           std::to_string(arities[depth]));
+    refuse_tree("arity of level " + std::to_string(depth) + ": expected at least 1, found " +
+                std::to_string(arities[depth]));
   }
 }
 
@@ -239,19 +238,20 @@ bool has_described_nodes(const Tree& tree) {
 }
 
 TreeBuilder::TreeBuilder(std::vector<Level> levels) : levels_(std::move(levels)) {
-  if (levels_.empty()) refuse("expected at least one level, found none");
+  if (levels_.empty()) refuse_tree("expected at least one level, found none");
 }
 
 std::int32_t TreeBuilder::add(std::int32_t parent, int level, int os_index, std::string_view name) {
   const auto count = static_cast<std::int32_t>(drafts_.size());
-  if (parent < -1 || parent >= count) refuse("object " + std::to_string(count) + ": its parent does not exist yet");
-  if ((parent == -1) != (count == 0)) refuse("expected exactly one root, the first object");
+  if (parent < -1 || parent >= count)
+    refuse_tree("object " + std::to_string(count) + ": its parent does not exist yet");
+  if ((parent == -1) != (count == 0)) refuse_tree("expected exactly one root, the first object");
   if (level < 0 || at(level) >= levels_.size()) {
-    refuse("object " + std::to_string(count) + ": expected a level in 0.." + std::to_string(levels_.size() - 1) +
-           ", found " + std::to_string(level));
+    refuse_tree("object " + std::to_string(count) + ": expected a level in 0.." + std::to_string(levels_.size() - 1) +
+                ", found " + std::to_string(level));
   }
   if (parent >= 0 && level <= drafts_[at(parent)].level) {
-    refuse("object " + std::to_string(count) + ": expected a level below its parent's");
+    refuse_tree("object " + std::to_string(count) + ": expected a level below its parent's");
   }
   drafts_.push_back({parent, level, os_index, std::string(name), {}, true});
   return count;
@@ -264,7 +264,7 @@ void TreeBuilder::forbid(std::int32_t leaf) { drafts_.at(at(leaf)).allowed = fal
 // Two passes: objects are numbered breadth first, which keeps children together, then leaves from left to right.
 // O(objects) beyond the sort of equal names.
 Tree TreeBuilder::build() && {
-  if (drafts_.empty()) refuse("expected a root, found nothing");
+  if (drafts_.empty()) refuse_tree("expected a root, found nothing");
   const std::size_t count = drafts_.size();
 
   std::vector<std::int32_t> children_of(count + 1, 0);  // CSR offsets by draft, children in the order they were added
@@ -309,9 +309,9 @@ void TreeBuilder::number_leaves(Tree& tree, std::span<const std::int32_t> order)
   for (std::size_t object = count; object-- > 0;) {
     if (tree.child_count_[object] == 0) {
       if (at(tree.level_of_[object]) + 1 != tree.levels_.size()) {
-        refuse("an object of level " + std::to_string(tree.level_of_[object]) + " (" +
-               std::string(kind_name(tree.levels_[at(tree.level_of_[object])].kind)) +
-               ") has no children but is not on the last level");
+        refuse_tree("an object of level " + std::to_string(tree.level_of_[object]) + " (" +
+                    std::string(kind_name(tree.levels_[at(tree.level_of_[object])].kind)) +
+                    ") has no children but is not on the last level");
       }
       tree.leaves_below_[object] = 1;
     }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/topo/kind.h"
 
 namespace ranktree::core::topo {
@@ -105,7 +106,6 @@ class Tree {
   void measure_network(Metric metric);
   void connect(std::shared_ptr<const Interconnect> interconnect);
   void give_leaf(TreeBuilder& builder, std::int32_t handle, Object object) const;
-  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
   std::vector<Level> levels_;
   std::vector<double> cost_;

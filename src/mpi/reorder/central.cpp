@@ -25,12 +25,12 @@ using core::pattern::Affinity;
 using core::reorder::Slots;
 
 // All edges, at the root.
-struct WholeGraph {
+struct GatheredGraph {
   Affinity graph;
   std::vector<int> lengths;  // by rank, as MPI_Gatherv takes them
   std::vector<int> offsets;
 
-  explicit WholeGraph(const RootBuffers& buffers) {
+  explicit GatheredGraph(const RootBuffers& buffers) {
     std::int64_t total = 0;
     for (const RankReport& report : buffers.reports) {
       offsets.push_back(static_cast<int>(total));
@@ -50,7 +50,7 @@ struct WholeGraph {
 // Collective: numbers of all ranks, `into` at the root.
 template <typename Number>
 void gather(MPI_Comm comm, const std::vector<Number>& own, MPI_Datatype type, std::vector<Number>* into,
-            const WholeGraph* all) {
+            const GatheredGraph* all) {
   const auto length = static_cast<int>(own.size());
   check(PMPI_Gatherv(own.data(), length, type, into != nullptr ? into->data() : nullptr,
                      all != nullptr ? all->lengths.data() : nullptr, all != nullptr ? all->offsets.data() : nullptr,
@@ -90,11 +90,11 @@ Reordering reorder_at_root(const Search& search, const OwnPart& own, const Reord
   LocalSteps& steps = search.steps;
   RankAnswer answer;
   {
-    std::unique_ptr<WholeGraph> all;  // at the root
+    std::unique_ptr<GatheredGraph> all;  // at the root
     int merged = gather_reports(comm, steps, own.chain, own.edges.peers.size(), search.buffers);
     const bool is_root = !search.buffers.reports.empty();
     if (is_root && merged == 0) {
-      steps.run([&] { all = std::make_unique<WholeGraph>(search.buffers); });
+      steps.run([&] { all = std::make_unique<GatheredGraph>(search.buffers); });
       merged = steps.word();
     }
     check(PMPI_Bcast(&merged, 1, MPI_INT, kRoot, comm), "MPI_Bcast");

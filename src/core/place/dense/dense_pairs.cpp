@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/place/dense/dense_ties.h"
@@ -17,8 +18,6 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr std::int32_t kFreeSlot = -1;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
@@ -26,8 +27,6 @@ using pattern::Rank;
 
 constexpr Rank kTile = 32;
 constexpr std::size_t kLanes = 8;  // sums that are added up side by side, in vectors
-
-constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 template <class Number>
 bool sound(Number value) {

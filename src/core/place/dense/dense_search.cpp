@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/pattern/pattern.h"
 #include "core/place/dense/dense_pairs.h"
@@ -30,8 +31,6 @@ constexpr int kHomesOfGroups = 4;
 constexpr std::size_t kLocal = 1024;  // ranks whose pairs are copied together
 constexpr std::size_t kFewChildren = 256;
 constexpr std::size_t kMostSums = std::size_t{1} << 23U;  // of members to children, where these are more
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 template <class Number>
 class Search {

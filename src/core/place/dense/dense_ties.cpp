@@ -6,12 +6,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/place/dense/dense_weights.h"
 
 namespace ranktree::core::place::engine {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Whole cache lines, an odd number of them: a member's ties to all children then lie in different sets of a cache.
 std::size_t pitch_of(std::size_t members) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/place/graph/graph.h"
@@ -16,8 +17,6 @@
 
 namespace ranktree::core::place::engine {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 constexpr double kFewestTrials = 20;  // for a vertex on a border, with which it is worth beginning
 constexpr double kTrialsOfPhase = 20;

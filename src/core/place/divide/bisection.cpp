@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/workers.h"
 #include "core/place/divide/coarsening.h"
 #include "core/place/graph/graph.h"
@@ -22,8 +23,6 @@ namespace ranktree::core::place::engine {
 namespace {
 
 constexpr int kWord = 64;  // bits
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Whether a neighbour is on the other side is a coin toss: arithmetic instead of branches. `condition` is 0 or 1.
 float weight_if(unsigned condition, float weight) {

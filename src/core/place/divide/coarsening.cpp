@@ -11,16 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/place/graph/graph.h"
 
 namespace ranktree::core::place::engine {
-namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 // All vertices, those of low degree first, in random order within a degree. O(vertices).
 void Coarsening::choose_order(Random& random) {
   constexpr std::size_t kClasses = 32;

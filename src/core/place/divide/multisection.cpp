@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/place/divide/annealing.h"
 #include "core/place/divide/bisection.h"
@@ -18,8 +19,6 @@
 
 namespace ranktree::core::place::engine {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // About what one bisection of a graph takes.
 std::int64_t steps_of(const Guide& graph) { return static_cast<std::int64_t>(graph.arcs.size() + graph.size.size()); }

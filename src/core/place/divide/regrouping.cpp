@@ -7,14 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/place/graph/graph.h"
 
 namespace ranktree::core::place::engine {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 using Set = std::vector<Vertex>;  // of parts, ascending
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/place/graph/graph.h"
 
 namespace ranktree::core::place::engine {
@@ -40,8 +41,6 @@ class VertexHeap {
   void update(Vertex vertex) { sink(rise(at(place_[at(vertex)]))); }
 
  private:
-  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
   void put(std::size_t index, Vertex vertex) {
     heap_[index] = vertex;
     place_[at(vertex)] = static_cast<Vertex>(index);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -13,7 +12,6 @@
 namespace ranktree::core::place::exact {
 namespace {
 
-constexpr double kImpossible = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1 - 1e-12;  // may not end the search at a placement that only rounding makes cheaper
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }

@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
 namespace ranktree::core::place::exact {
 
 using Ranks = std::uint32_t;  // a set: bit i is rank i
+
+inline constexpr double kImpossible = std::numeric_limits<double>::infinity();  // the cost of what there is no slot for
 
 struct Assignment {
   int ranks;

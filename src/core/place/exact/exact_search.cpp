@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/workers.h"
 #include "core/place/exact/branch_and_bound.h"
 #include "core/place/graph/graph.h"
@@ -24,10 +25,6 @@ using engine::SlotTree;
 using engine::Vertex;
 using Slot = SlotTree::Slot;
 using Group = SlotTree::Group;
-
-constexpr double kImpossible = std::numeric_limits<double>::infinity();
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class ExactSearch {
  public:

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/workers.h"
 
@@ -20,8 +21,6 @@ namespace ranktree::core::place::engine {
 namespace {
 
 constexpr std::int64_t kArcsOfStep = 8;  // that are only copied or added up
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The members of each part in ascending order: those of part p are order[begin[p]] .. order[begin[p + 1] - 1].
 struct Members {

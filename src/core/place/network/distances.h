@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/pattern/pattern.h"
 #include "core/place/placement.h"
 #include "core/topo/interconnect.h"
@@ -62,7 +63,6 @@ class Distances {
   void compare_nodes();
   void finish(Form& form) const;
   void find_least();
-  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
   const topo::Tree* tree_;
   double node_link_ = 0;  // from a node to its switch and from the switch to the other node

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/place/network/distances.h"
 #include "core/place/order/lattice.h"
 #include "core/topo/interconnect.h"
@@ -18,8 +19,6 @@ namespace ranktree::core::place::network {
 namespace {
 
 using engine::Lattice;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // All factorisations of a number into so many factors.
 std::vector<std::vector<int>> products(int number, std::size_t factors) {

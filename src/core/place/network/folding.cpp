@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/place/graph/graph.h"
 #include "core/place/network/distances.h"
@@ -22,8 +23,6 @@ using engine::Arc;
 using engine::Graph;
 using engine::Lattice;
 using engine::Vertex;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::vector<int> prime_factors(int number) {
   std::vector<int> factors;

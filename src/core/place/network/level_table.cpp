@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "core/place/placement.h"
@@ -17,8 +17,6 @@
 
 namespace ranktree::core::place::network {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::string name_of(double distance) {
   std::ostringstream text;

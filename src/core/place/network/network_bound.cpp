@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "core/place/network/distances.h"
@@ -17,8 +18,6 @@ namespace ranktree::core::place::network {
 namespace {
 
 constexpr int kCounted = 4096;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // least[i]: no slot has its (i + 1)-th nearest other slot nearer.
 class NearestSlots {

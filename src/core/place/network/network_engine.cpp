@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/pattern/affinity.h"
@@ -32,8 +33,6 @@ namespace ranktree::core::place::network {
 namespace {
 
 using pattern::Rank;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Steps of annealing grow with what a preset anneals anyway; without it, some of them replace nothing else.
 SearchEffort effort_of(Preset preset) {

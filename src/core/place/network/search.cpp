@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/place/graph/graph.h"
@@ -24,8 +25,6 @@ using engine::Vertex;
 
 constexpr int kNone = -1;
 constexpr double kGain = 1e-9;  // of what an exchange touches: less is rounding
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The nodes near each node, found at the first query.
 class NearNodes {

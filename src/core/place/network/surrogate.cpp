@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
 #include "core/place/engine.h"
@@ -31,8 +32,6 @@ struct Group {
   int depth = 0;  // below the root
   std::vector<std::size_t> children;
 };
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 Parts each_alone(const Hosts& hosts) {
   Parts parts;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/workers.h"
 #include "core/place/graph/graph.h"
 
@@ -18,8 +19,6 @@ namespace {
 
 constexpr std::size_t kMostLinks = 12;  // of a vertex
 constexpr Vertex kNone = -1;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class Union {
  public:

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/scale.h"
 #include "core/base/workers.h"
@@ -28,8 +29,6 @@ namespace {
 using pattern::Affinity;
 using pattern::Rank;
 using Colour = std::uint64_t;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {
   throw Error(Fault::kInput, "pattern: rank " + std::to_string(rank) + ": " + text);

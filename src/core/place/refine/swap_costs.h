@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/workers.h"
 #include "core/place/graph/graph.h"
 #include "core/place/slots/slot_tree.h"
@@ -103,7 +104,6 @@ class Aggregates {
       }
     }
   }
-  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
   const SlotTree& tree_;
   int level_;

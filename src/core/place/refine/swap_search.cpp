@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/place/engine/context.h"
@@ -23,8 +24,6 @@ namespace {
 
 using Slot = SlotTree::Slot;
 using Group = SlotTree::Group;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Vertices on the groups of one level (their positions), moved between the groups of the level above (their homes).
 // Vertices come in blocks: for those of a block the best moves are looked for at the same time, then made one after

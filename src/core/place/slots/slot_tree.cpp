@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/pattern/pattern.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
@@ -139,12 +140,6 @@ double SlotTree::slow_distance(Slot a, Slot b) const {
   while (group(level, a) != group(level, b)) --level;
   return cost(level);
 }
-
-namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
 
 std::vector<SlotTree::Slot> slots_of(const SlotTree& tree, const Placement& placement) {
   std::vector<SlotTree::Slot> next;  // by leaf

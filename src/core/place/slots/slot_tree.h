@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/pattern/pattern.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
@@ -70,7 +71,6 @@ class SlotTree {
   }
 
  private:
-  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
   [[nodiscard]] double slow_distance(Slot a, Slot b) const;
   void collect_slots(const topo::Tree& tree, const Constraints& constraints);
   void choose_levels(const topo::Tree& tree, const Constraints& constraints);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/place/graph/graph.h"
 #include "core/place/order/lattice.h"
 #include "core/place/slots/slot_tree.h"
@@ -19,8 +20,6 @@
 
 namespace ranktree::core::place::engine {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The arities by level, root first; nothing where groups of a level differ.
 std::optional<std::vector<int>> arities_of(const SlotTree& tree) {

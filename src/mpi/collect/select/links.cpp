@@ -23,8 +23,8 @@ namespace {
 using core::predict::LevelParameters;
 using core::predict::Parameters;
 
-constexpr int kShort = 8;
-constexpr int kLong = 16384;  // still sent eagerly, without a rendezvous
+constexpr int kShortBytes = 8;
+constexpr int kLongBytes = 16384;  // still sent eagerly, without a rendezvous
 using Pair = std::pair<int, int>;
 
 // Seconds of half a round trip, the least of some.
@@ -71,10 +71,10 @@ Parameters with_measured_links(const Parameters& parameters, Context& context) {
     // One pair after the other, while no other rank sends.
     check(PMPI_Barrier(context.comm()), "MPI_Barrier");
     if (pair.second == 0 || (context.rank() != pair.first && context.rank() != pair.second)) continue;
-    const double latency = one_way(context.comm(), pair, context.rank(), kShort, kShortTimes, tag);
-    const double longer = one_way(context.comm(), pair, context.rank(), kLong, kLongTimes, tag);
+    const double latency = one_way(context.comm(), pair, context.rank(), kShortBytes, kShortTimes, tag);
+    const double longer = one_way(context.comm(), pair, context.rank(), kLongBytes, kLongTimes, tag);
     found[2 * i] = latency;
-    found[2 * i + 1] = std::max(longer - latency, 0.0) / (kLong - kShort);
+    found[2 * i + 1] = std::max(longer - latency, 0.0) / (kLongBytes - kShortBytes);
   }
   check(PMPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_DOUBLE, MPI_MAX, context.comm()),
         "MPI_Allreduce");
