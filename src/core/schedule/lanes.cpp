@@ -14,7 +14,6 @@
 #include "core/schedule/schedule.h"
 #include "core/schedule/stages.h"
 #include "core/schedule/team.h"
-#include "core/schedule/transform.h"
 
 namespace ranktree::core::schedule {
 namespace {

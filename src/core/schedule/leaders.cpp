@@ -11,7 +11,6 @@
 #include "core/schedule/schedule.h"
 #include "core/schedule/stages.h"
 #include "core/schedule/team.h"
-#include "core/schedule/transform.h"
 #include "core/schedule/trees.h"
 
 namespace ranktree::core::schedule {
