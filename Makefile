@@ -7,8 +7,8 @@ VENV := .venv
 PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
-WITH_MPI = -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python \
-  "-DRANKTREE_MPIS_EXTRA=$$(cat .mpis.list 2>/dev/null)"
+WITH_PYTHON := -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
+WITH_MPI := "-DRANKTREE_MPIS_EXTRA=$$(cat .mpis.list 2>/dev/null)"
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
 PYTEST ?= -q -rs -n 3 --dist loadfile
 RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest
@@ -35,7 +35,7 @@ mpis: setup
 build: configure
 	cmake --build $(BUILD) --parallel $(JOBS)
 configure: setup
-	cmake --preset $(PRESET) $(WITH_MPI)
+	cmake --preset $(PRESET) $(WITH_PYTHON) $(WITH_MPI)
 
 ## make demo         trace, map and rerun `rings` on an emulated cluster of 4 nodes x 4 ranks
 demo: configure
@@ -56,7 +56,7 @@ test-quick: build
 
 ## make lint         formats, limits, layers, generated code, static analysis
 lint: setup
-	cmake --preset dev -B build/lint -DCMAKE_UNITY_BUILD=OFF $(WITH_MPI) >/dev/null
+	cmake --preset dev -B build/lint -DCMAKE_UNITY_BUILD=OFF $(WITH_PYTHON) $(WITH_MPI) >/dev/null
 	$(VENV)/bin/python tools/lint.py --build build/lint
 
 ## make docs         the site, into build/docs; warnings are errors. No network is used once Sphinx is installed
@@ -99,7 +99,7 @@ tsan: setup
 nompi: setup
 	tools/without_mpi.sh $(MAKE) nompi-inside
 nompi-inside:
-	cmake --preset nompi -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
+	cmake --preset nompi $(WITH_PYTHON)
 	cmake --build build/nompi --parallel $(JOBS)
 	ctest --preset nompi --parallel 2 --exclude-regex '^(place|schedule|shared)$$'
 	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) -m "$(QUICK)" \

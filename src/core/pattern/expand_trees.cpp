@@ -1,10 +1,10 @@
 #include "core/pattern/expand_trees.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/pattern/expand_call.h"
 #include "core/pattern/pattern.h"
 
@@ -75,8 +75,6 @@ void scatter_parts(const Call& call, const Sends& sends, const Parts& parts) {
     if (bytes > 0) sends.add(unshift(call, without_lowest_bit(rank)), unshift(call, rank), bytes);
   }
 }
-
-std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
 // Recursive doubling over shifted ranks that hold one part each. Where a rank's partner does not exist, a neighbour
 // that has received passes on what it got.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "core/base/index.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/schedule.h"
 

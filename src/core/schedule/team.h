@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/schedule.h"
 
@@ -73,7 +74,6 @@ class View {
     Rank root_child = 0;
   };
   [[nodiscard]] Rank member(int level, Rank child) const;
-  static std::size_t at(int level) { return static_cast<std::size_t>(level); }
 
   const Hierarchy* hierarchy_;
   Rank rank_;

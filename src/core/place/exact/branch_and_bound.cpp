@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
+
 namespace ranktree::core::place::exact {
 namespace {
 
 constexpr double kRounding = 1 - 1e-12;  // may not end the search at a placement that only rounding makes cheaper
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 Ranks one(int rank) { return Ranks{1} << at(rank); }
 
