@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
 
