@@ -44,8 +44,6 @@ using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device:
 template <typename Item>
 using Array = nb::ndarray<nb::numpy, const Item, nb::ndim<1>>;
 
-constexpr std::array<std::string_view, pattern::kClassCount> kClassNames{"p2p", "neighbor", "collective", "rma"};
-
 // A read-only view; `owner` stays alive as long as it.
 template <typename Item>
 Array<Item> view(const std::vector<Item>& values, nb::handle owner) {
@@ -61,11 +59,11 @@ Array<Item> array_of(std::vector<Item> values) {
 }
 
 pattern::Class class_named(std::string_view name) {
-  const auto* found = std::find(kClassNames.begin(), kClassNames.end(), name);
-  if (found == kClassNames.end()) {
+  const auto* found = std::find(pattern::kClassNames.begin(), pattern::kClassNames.end(), name);
+  if (found == pattern::kClassNames.end()) {
     throw Error(Fault::kInput, "class: expected p2p, neighbor, collective or rma, found '" + std::string(name) + "'");
   }
-  return static_cast<pattern::Class>(found - kClassNames.begin());
+  return static_cast<pattern::Class>(found - pattern::kClassNames.begin());
 }
 
 std::optional<io::PatternFormat> format_named(const std::optional<std::string>& name) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -158,6 +159,13 @@ double JsonPlace::cost() const {
   const double cost = amount();
   if (cost > kMaxCost) expected("at most 1e100");
   return cost;
+}
+
+void JsonPlace::check_format(std::string_view format, std::int64_t version) const {
+  const JsonPlace name = field("format");
+  if (name.text() != format) name.expected("\"" + std::string(format) + "\"");
+  const JsonPlace number = field("version");
+  if (number.integer(0, std::numeric_limits<std::int32_t>::max()) != version) number.expected(std::to_string(version));
 }
 
 std::vector<std::string> JsonPlace::keys() const {

@@ -41,6 +41,8 @@ class JsonPlace {
   [[nodiscard]] std::int64_t integer(std::int64_t lowest, std::int64_t highest) const;
   [[nodiscard]] double amount() const;  // finite, not negative
   [[nodiscard]] double cost() const;    // an amount of at most kMaxCost
+  // Of a document: its fields "format" and "version" have these values.
+  void check_format(std::string_view format, std::int64_t version) const;
   // The keys of an object, in order.
   [[nodiscard]] std::vector<std::string> keys() const;
 

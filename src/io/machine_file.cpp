@@ -191,10 +191,7 @@ class MachineReader {
   MachineReader(const JsonPlace& root, const FileReader& read) : root_(root), read_(read) {}
 
   Machine read() {
-    const JsonPlace format = root_.field("format");
-    if (format.text() != kFormat) format.expected("\"" + std::string(kFormat) + "\"");
-    const JsonPlace version = root_.field("version");
-    if (version.integer(0, kMaxPu) != 1) version.expected("1");
+    root_.check_format(kFormat, 1);
     if (root_.has("distances")) {
       throw core::Error(core::Fault::kUnsupported,
                         "distances: expected them in \"network\", of kind \"matrix\", found them beside it");

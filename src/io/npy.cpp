@@ -20,11 +20,12 @@
 #include "io/zip_format.h"
 
 namespace ranktree::io {
-namespace {
 
-[[noreturn]] void refuse_at(const std::string& place, const std::string& text) {
+void refuse_at(const std::string& place, const std::string& text) {
   throw core::Error(core::Fault::kInput, place + ": " + text);
 }
+
+namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr char kOwnOrder = std::endian::native == std::endian::little ? '<' : '>';

@@ -20,6 +20,9 @@ struct NpyHeader {
   std::size_t data_offset = 0;       // offset of the first item within the member
 };
 
+// Throws Error(kInput), led by `place`.
+[[noreturn]] void refuse_at(const std::string& place, const std::string& text);
+
 // Reads a header from the first bytes of a member, which holds `member_size` bytes in all. Throws Error(kInput), led by
 // `place`, unless it describes exactly the bytes that follow.
 NpyHeader read_npy_header(std::string_view bytes, std::uint64_t member_size, const std::string& place);

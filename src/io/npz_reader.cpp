@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
 #include "io/npy.h"
 #include "io/npz.h"
 #include "io/zip_format.h"
@@ -70,10 +69,6 @@ class Inflater {
 
 std::uint32_t crc_of(std::string_view bytes) {
   return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
-[[noreturn]] void refuse_at(const std::string& place, const std::string& text) {
-  throw core::Error(core::Fault::kInput, place + ": " + text);
 }
 
 void append_utf8(std::string& text, std::uint32_t point) {

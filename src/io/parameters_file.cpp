@@ -28,13 +28,6 @@ constexpr std::int64_t kMaxRanks = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMaxLevels = 64;
 constexpr int kMaxDepth = 3;
 
-void read_header(const JsonPlace& root) {
-  const JsonPlace format = root.field("format");
-  if (format.text() != kFormat) format.expected("\"" + std::string(kFormat) + "\"");
-  const JsonPlace version = root.field("version");
-  if (version.integer(0, kMaxRanks) != kVersion) version.expected(std::to_string(kVersion));
-}
-
 LevelParameters read_level(const JsonPlace& place) {
   const auto amount = [&place](const char* name) { return place.has(name) ? place.field(name).amount() : 0.0; };
   LevelParameters level{.name = place.field("name").text(),
@@ -63,7 +56,7 @@ void read_levels(const JsonPlace& levels, Parameters& parameters) {
 
 MeasuredParameters parameters_from(const json& document, const std::string& origin) {
   const JsonPlace root(document, "", origin);
-  read_header(root);
+  root.check_format(kFormat, kVersion);
   MeasuredParameters measured;
   const auto text = [&root](const char* name) { return root.has(name) ? root.field(name).text() : std::string(); };
   const auto count = [&root](const char* name) {

@@ -20,13 +20,13 @@ namespace {
 
 using core::pattern::Class;
 using core::pattern::Entry;
+using core::pattern::kClassNames;
 using core::pattern::Pattern;
 using core::pattern::Rank;
 using core::pattern::Traffic;
 
 constexpr const char* kName = "CSV";
 constexpr std::int64_t kMostRanks = std::numeric_limits<Rank>::max();
-constexpr std::array<std::string_view, core::pattern::kClassCount> kClassNames{"p2p", "neighbor", "collective", "rma"};
 
 enum class Column : std::uint8_t { kSource, kDestination, kMessages, kBytes, kClass };
 constexpr std::array<std::string_view, 5> kColumnNames{"src", "dst", "messages", "bytes", "class"};

@@ -31,7 +31,6 @@ using core::pattern::SentMessages;
 using core::pattern::Traffic;
 using nlohmann::json;
 
-constexpr std::array<const char*, core::pattern::kClassCount> kClassNames{"p2p", "neighbor", "collective", "rma"};
 constexpr const char* kFormat = "ranktree-pattern";
 constexpr int kVersion = 1;
 
@@ -153,7 +152,7 @@ void read_traffic(const NpzReader& file, const std::string& origin, Pattern& pat
   int classes = 0;
   std::string only;
   for (std::size_t kind = 0; kind < core::pattern::kClassCount; ++kind) {
-    const std::string name = kClassNames.at(kind);
+    const std::string name(core::pattern::kClassNames.at(kind));
     if (file.has(name + "_messages") || file.has(name + "_bytes")) only = ++classes == 1 ? name : "";
     read_class(file, origin, name + "_", entries, pattern.traffic.at(kind));
   }
@@ -312,7 +311,9 @@ void write_traffic(NpzWriter& file, const Pattern& pattern, std::vector<double> 
     const Traffic& traffic = pattern.traffic.at(kind);
     if (any(traffic.messages) || any(traffic.bytes)) kinds.push_back(kind);
   }
-  const auto class_name = [&](std::size_t kind) { return std::string(kClassNames.at(kind)) + "_" + name; };
+  const auto class_name = [&](std::size_t kind) {
+    return std::string(core::pattern::kClassNames.at(kind)) + "_" + name;
+  };
   if (kinds.size() == 1) {
     file.add_numbers(name, pattern.traffic.at(kinds.front()).*amounts);
     file.add_again(class_name(kinds.front()));

@@ -39,13 +39,6 @@ constexpr int kMaxDepth = 4;              // the file's objects nest no deeper: 
   throw Error(fault, origin + ": " + text);
 }
 
-void read_header(const JsonPlace& root) {
-  const JsonPlace format = root.field("format");
-  if (format.text() != kFormat) format.expected("\"" + std::string(kFormat) + "\"");
-  const JsonPlace version = root.field("version");
-  if (version.integer(0, kMaxRanks) != kVersion) version.expected(std::to_string(kVersion));
-}
-
 void read_levels(const JsonPlace& levels, Plan& plan) {
   if (levels.size() == 0) levels.expected("at least one level");
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -120,7 +113,7 @@ void read_costs(const JsonPlace& costs, Plan& plan) {
 Plan plan_from(const json& document, const std::string& origin) {
   const JsonPlace root(document, "", origin);
   Plan plan;
-  read_header(root);
+  root.check_format(kFormat, kVersion);
   const JsonPlace ranks = root.field("ranks");
   const std::int64_t count = ranks.integer(1, kMaxRanks);
   plan.algorithm = root.field("algorithm").text();

@@ -28,15 +28,6 @@ constexpr std::string_view kFormat = "ranktree-rules";
 constexpr std::int64_t kVersion = 1;
 constexpr int kMaxDepth = 4;
 
-void read_header(const JsonPlace& root) {
-  const JsonPlace format = root.field("format");
-  if (format.text() != kFormat) format.expected("\"" + std::string(kFormat) + "\"");
-  const JsonPlace version = root.field("version");
-  if (version.integer(0, std::numeric_limits<std::int32_t>::max()) != kVersion) {
-    version.expected(std::to_string(kVersion));
-  }
-}
-
 // [first, last], or [first] without an upper bound; without the field, everything.
 template <class Number>
 Interval<Number> read_interval(const JsonPlace& rule, const char* name) {
@@ -72,7 +63,7 @@ Rule read_rule(const JsonPlace& place) {
 
 Rules rules_from(const json& document, const std::string& origin) {
   const JsonPlace root(document, "", origin);
-  read_header(root);
+  root.check_format(kFormat, kVersion);
   Rules rules;
   if (root.has("mpi")) rules.mpi = root.field("mpi").text();
   if (root.has("machine")) rules.machine = root.field("machine").text();

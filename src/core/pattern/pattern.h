@@ -21,6 +21,8 @@ enum class Class : std::uint8_t {
   kRma          // one-sided, from the rank the data leaves to the rank it reaches (a Get counts target -> origin)
 };
 inline constexpr int kClassCount = 4;
+// In files and in Python.
+inline constexpr std::array<std::string_view, kClassCount> kClassNames{"p2p", "neighbor", "collective", "rma"};
 
 // Messages and bytes of every stored pair, parallel to Pattern::indices. Whole numbers, exact up to 2^53.
 struct Traffic {
