@@ -26,9 +26,9 @@ from placed import (
     Key,
     PlacedTarget,
     Result,
+    change,
     load,
     missing,
-    save,
 )
 from ranktree import _core
 from ranktree.peers import make_problem, run_peer
@@ -397,6 +397,5 @@ def reproduce(
     wanted = list(dict.fromkeys(key for target in targets for key in missing(target, rows)))
     for done, key in enumerate(wanted):
         show(done, len(wanted), f"{key[1]}, {key[2]} ranks, {key[0]}: {key[3]}")
-        rows[key] = runner.run(key)
-        save(rows, path)
+        change(path, add={key: runner.run(key)})
     show(len(wanted), len(wanted), "done")

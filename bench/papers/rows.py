@@ -1,7 +1,10 @@
 """Simulated times: one row for each algorithm, size and number of groups, in results.csv."""
 
 import csv
-from collections.abc import Mapping
+import fcntl
+import os
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +69,25 @@ def save(rows: Rows, path: Path = RESULTS) -> None:
                 machine, *rest = each
                 writer.writerow([machine, sweep.order, *rest, f"{time.seconds:g}", f"{time.splits:g}", time.simgrid])
     temporary.replace(path)
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Other runs wait that would change results in the same folder."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def change(path: Path, add: Rows | None = None, drop: Set[Key] = frozenset()) -> dict[Key, Time]:
+    """Adds rows to the file's and drops some; what other runs have saved stays. Returns the file's."""
+    with alone(path):
+        rows = {each: time for each, time in (load(path) | dict(add or {})).items() if each not in drop}
+        save(rows, path)
+    return rows
 
 
 def missing(sweep: Sweep, rows: Rows) -> tuple[int, ...]:

@@ -4,7 +4,9 @@ import csv
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -207,6 +209,18 @@ def test_every_placed_row_belongs_to_a_target_and_has_a_result() -> None:
 def test_placed_rows_survive_saving(tmp_path: Path) -> None:
     placed.save(placed.load(), tmp_path / "placed.csv")
     assert (tmp_path / "placed.csv").read_text(encoding="utf-8") == placed.PLACED.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("module", [rows, placed], ids=["rows", "placed"])
+def test_rows_of_runs_at_the_same_time_are_all_kept(module: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    whole = module.load()
+    with ThreadPoolExecutor(8) as pool:  # each locks by a descriptor of its own, as processes do
+        list(pool.map(lambda key: module.change(path, add={key: whole[key]}), list(whole)[:64]))
+    assert module.load(path) == dict(list(whole.items())[:64])
+    gone = list(whole)[:32]
+    module.change(path, drop=set(gone))
+    assert list(module.load(path)) == list(whole)[32:64]
 
 
 def test_a_quotient_is_the_geometric_mean_of_its_cases() -> None:
