@@ -12,7 +12,7 @@ from ranktree.report.arrays import packed
 
 from tests.helpers import scripts
 
-application, run = scripts.load("bench/applications", "application", "run")
+application, call_times, run = scripts.load("bench/applications", "application", "call_times", "run")
 RUN = Path(__file__).resolve().parents[2] / "bench/applications/run.py"
 
 LAMMPS = """Step Temp E_pair E_mol TotEng Press
@@ -309,3 +309,64 @@ def test_calls_are_listed_with_the_most_bytes_first() -> None:
     vectors = "messages of v and w collectives"
     assert [(row["call"], row["calls"]) for row in rows] == [("Bcast", 16), ("Isend", 4), (vectors, 2), ("Barrier", 8)]
     assert calls.table(rows)[2:4] == ["| a | Bcast | 16 | 400 |", "| a | Isend | 4 | 25 |"]
+
+
+FORTRAN_CALLS = """program calls
+  use {module}
+  implicit none
+  integer :: code, rank, value
+  call MPI_Init(code)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, code)
+  value = rank
+  call MPI_Bcast(value, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, code)
+  call MPI_Barrier(MPI_COMM_WORLD, code)
+  call MPI_Barrier(MPI_COMM_WORLD, code)
+  if (value /= 0) error stop 1
+  call MPI_Finalize(code)
+end program calls
+"""
+C_CALLS = """#include <mpi.h>
+int main(int argc, char** argv) {
+  int value = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("calls.c", C_CALLS),
+        ("calls.f90", FORTRAN_CALLS.format(module="mpi")),
+        ("calls.f90", FORTRAN_CALLS.format(module="mpi_f08")),
+    ],
+    ids=["c", "mpi", "mpi_f08"],
+)
+def test_each_call_is_timed_once(mpi_builds: dict, source: str, text: str, tmp_path: Path) -> None:
+    if "openmpi" not in mpi_builds:
+        pytest.skip("needs Debian's Open MPI")
+    (tmp_path / source).write_text(text, encoding="ascii")
+    compiler = mpi_builds["openmpi"]["mpicc" if source.endswith(".c") else "mpifort"]
+    subprocess.run([compiler, source, "-o", "calls"], cwd=tmp_path, check=True, timeout=60)
+    exported = (f"LD_PRELOAD={call_times.tool(tmp_path)}", f"CALL_TIMES={tmp_path / 'times'}")
+    options = [word for pair in exported for word in ("-x", pair)]
+    words = [mpi_builds["openmpi"]["mpiexec"], "--oversubscribe", "-np", "3", *options, tmp_path / "calls"]
+    code, _, errors = run.finished([*map(str, words)], tmp_path, 60, False)
+    assert code == "0", errors
+    lines = [line.split() for line in (tmp_path / "times").read_text(encoding="ascii").splitlines()]
+    assert [line[:2] for line in lines] == [["Barrier", "6"], ["Bcast", "3"], ["program", "0"]]
+    *within, whole = (float(line[2]) for line in lines)
+    assert 0 < sum(within) <= whole
+
+
+def test_calls_that_take_least_are_left_out_of_the_table() -> None:
+    seconds = {"program": 2.0, "Allreduce": 0.5, "Wait": 0.04, "Bcast": 0.02}
+    rows = [
+        {"application": "heat", "machine": "4x4", "call": call, "calls": "1", "seconds": str(each)}
+        for call, each in seconds.items()
+    ]
+    assert call_times.table(rows).splitlines()[2:] == ["| heat | 4x4 | 2.0 | 28% | Allreduce 25%, Wait 2% |"]
