@@ -16,6 +16,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/select/link_pairs.h"
 #include "mpi/collect/settings.h"
+#include "mpi/simulated.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -56,8 +57,12 @@ int given_levels_across_nodes(const Context& context) {
 Parameters parameters_for(const Context& context, const Settings& settings) {
   const int levels = context.machine().given_levels();
   const int across = std::min(given_levels_across_nodes(context), levels);
-  return settings.parameters ? matched(*settings.parameters, levels, across)
-                             : core::predict::usual_parameters(levels, across);
+  if (settings.parameters) return matched(*settings.parameters, levels, across);
+  Parameters usual = core::predict::usual_parameters(levels, across);
+  if constexpr (kRanksShareProcess) {  // SimGrid's links share bytes, and count no messages
+    for (LevelParameters& level : usual.levels) level.gap = 0;
+  }
+  return usual;
 }
 
 Parameters with_measured_links(const Parameters& parameters, Context& context) {
