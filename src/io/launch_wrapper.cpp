@@ -35,15 +35,15 @@ constexpr std::string_view kScript = R"SCRIPT(#!/bin/sh
 @RANK@
 planned=
 map=$(dirname -- "$0")/@MAP@
-# Hydra lets the other ranks wait in MPI_Init for one that has failed; PMI's own request ends them, after a second in
-# which Hydra forwards what the rank wrote: it drops the rest. sh knows no descriptors of two digits.
+# Hydra lets the other ranks wait in MPI_Init for one that has failed; PMI's own request ends them. sh knows no
+# descriptors of two digits.
 abort_hydra() {
   case ${PMI_FD:-} in '' | *[!0-9]*) return ;; esac
-  sleep 1
   command -v bash >/dev/null && bash -c 'printf "cmd=abort exitcode=3\n" >&"$0"' "$PMI_FD"
 }
 refuse() {
   echo "ranktree: rank ${rank:-?}: $1" >&2
+  sleep 1  # Hydra and srun end the job at once then, and drop what they have not forwarded yet
   abort_hydra
   exit 3
 }
