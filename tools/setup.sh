@@ -7,7 +7,7 @@ venv=$2
 packages="cmake ninja-build g++ gfortran clang libclang-rt-14-dev pkg-config git
   python3-dev python3-venv zlib1g-dev nlohmann-json3-dev libgtest-dev libhwloc-dev hwloc libyaml-dev libopenblas-serial-dev
   openmpi-bin libopenmpi-dev mpich libmpich-dev iproute2 util-linux libmetis5 libscotch-7.0 valgrind chromium
-  chromium-driver simgrid libsimgrid-dev abigail-tools slurmctld slurmd slurm-client munge"
+  chromium-driver simgrid libsimgrid-dev abigail-tools slurmctld slurmd slurm-client munge eztrace"
 
 missing=
 for package in $packages; do
