@@ -16,16 +16,22 @@ FOLDER = Path(os.environ.get("EZTRACE_LIBRARIES", "/usr/lib/x86_64-linux-gnu"))
 pytestmark = pytest.mark.usefixtures("yielding")
 
 
+def start_script(folder: Path, program: Path, order: str, tool: str) -> Path:
+    """Starts the program with a tool in front of what is preloaded already, behind it, or without."""
+    before, after = (f"{tool}:", "") if order == "front" else ("", f":{tool}" if order == "behind" else "")
+    script = folder / "start.sh"
+    script.write_text(f'#!/bin/sh\nLD_PRELOAD="{before}$LD_PRELOAD{after}" exec {program}\n', encoding="ascii")
+    script.chmod(0o755)
+    return script
+
+
 @pytest.fixture
 def traced(mpi: Mpi, compiled, ranktree: Callable, tmp_path: Path) -> Callable:
     """Traces the program with a preload that a tool takes part in; what the ranks of a pattern exchange, by class."""
     program = compiled(mpi.name, HERE / "program.c")
 
     def run(order: str, tool: str = "") -> list:
-        before, after = (f"{tool}:", "") if order == "front" else ("", f":{tool}" if order == "behind" else "")
-        script = tmp_path / "start.sh"
-        script.write_text(f'#!/bin/sh\nLD_PRELOAD="{before}$LD_PRELOAD{after}" exec {program}\n', encoding="ascii")
-        script.chmod(0o755)
+        script = start_script(tmp_path, program, order, tool)
         path = tmp_path / f"{order}.npz"
         result = ranktree("trace", "-o", path, "--mpi", mpi.name, "--", *mpi.launch(RANKS, script))
         assert result.returncode == 0, result.stderr
@@ -57,6 +63,19 @@ def test_eztrace_behind_us_changes_nothing(traced, eztrace) -> None:
 def test_messages_of_eztrace_in_front_of_us_are_counted_too(traced, eztrace) -> None:
     """It synchronises clocks by messages in MPI_Init."""
     has_all(traced("front", eztrace), traced("alone"))
+
+
+@pytest.mark.parametrize("order", ["front", "behind"])
+@pytest.mark.parametrize("what", ["--reorder", "--collectives"])
+def test_results_are_right_with_eztrace(mpi, compiled, ranktree, eztrace, what, order, tmp_path) -> None:
+    """The program checks them itself."""
+    pairs = tmp_path / "pairs.mtx"
+    pairs.write_text("%%MatrixMarket matrix coordinate integer general\n3 3 1\n3 1 1000\n", encoding="ascii")
+    script = start_script(tmp_path, compiled(mpi.name, HERE / "program.c"), order, eztrace)
+    setting = {"--reorder": pairs, "--collectives": "messages:binomial"}[what]
+    result = ranktree("run", "--mpi", mpi.name, what, setting, "--", *mpi.launch(RANKS, script))
+    assert result.returncode == 0, result.stderr
+    assert list(tmp_path.rglob("*.otf2"))
 
 
 @pytest.mark.parametrize("order", ["front", "behind"])
