@@ -37,8 +37,9 @@ def test_a_trace_has_the_hosts_of_a_cyclic_distribution(
     assert trace.metadata["hosts"] == CYCLIC
 
 
-def test_where_shows_what_srun_did(slurm, command) -> None:
-    result = slurm(command, "where", "--json", "--", "srun", "--mpi=pmix", "-m", "cyclic", "-n", RANKS, "true")
+@pytest.mark.parametrize("interface", ["pmix", "pmi2"])
+def test_where_shows_what_srun_did(slurm, command, interface) -> None:
+    result = slurm(command, "where", "--json", "--", "srun", f"--mpi={interface}", "-m", "cyclic", "-n", RANKS, "true")
     found = json.loads(result.stdout)
     assert [rank["host"] for rank in found["ranks"]] == CYCLIC
 
