@@ -26,10 +26,6 @@ using core::pattern::Metric;
 using core::pattern::Pattern;
 using core::pattern::Rank;
 
-[[noreturn]] void refuse(const std::string& origin, const std::string& text) {
-  throw core::Error(core::Fault::kInput, origin + ": " + text);
-}
-
 std::string text_of(const std::vector<std::uint64_t>& shape) {
   std::string text;
   for (const std::uint64_t extent : shape) text += (text.empty() ? "" : " x ") + std::to_string(extent);
@@ -38,10 +34,10 @@ std::string text_of(const std::vector<std::uint64_t>& shape) {
 
 Rank side_of(const std::vector<std::uint64_t>& shape, const std::string& origin) {
   if (shape.size() != 2 || shape[0] != shape[1] || shape[0] == 0) {
-    refuse(origin, "expected a square matrix, found the shape " + text_of(shape));
+    refuse_at(origin, "expected a square matrix, found the shape " + text_of(shape));
   }
   if (shape[0] > static_cast<std::uint64_t>(std::numeric_limits<Rank>::max())) {
-    refuse(origin, "expected at most 2147483647 ranks, found " + std::to_string(shape[0]));
+    refuse_at(origin, "expected at most 2147483647 ranks, found " + std::to_string(shape[0]));
   }
   return static_cast<Rank>(shape[0]);
 }
@@ -64,7 +60,7 @@ std::vector<Number> values_of(const NpyHeader& header, std::string_view bytes, R
 // `bytes` is a whole .npy array.
 WholeMatrix matrix_of(const NpyHeader& header, std::string_view bytes, const std::string& origin) {
   if (std::string_view("biuf").find(header.kind) == std::string_view::npos) {
-    refuse(origin, std::string("expected real numbers, found type '") + header.kind + "'");
+    refuse_at(origin, std::string("expected real numbers, found type '") + header.kind + "'");
   }
   WholeMatrix matrix{.ranks = side_of(header.shape, origin), .values = {}};
   if (header.kind == 'f' && header.item_size == sizeof(float)) {
@@ -103,7 +99,7 @@ std::vector<std::int64_t> outer_of(const NpzReader& file, Rank ranks, std::uint6
   const auto offsets = file.int64s("indptr", static_cast<std::uint64_t>(ranks) + 1);
   const auto last = static_cast<std::int64_t>(items);
   if (offsets.front() != 0 || offsets.back() != last || !std::is_sorted(offsets.begin(), offsets.end())) {
-    refuse(origin, "expected offsets that ascend from 0 to " + std::to_string(items) + " entries, found others");
+    refuse_at(origin, "expected offsets that ascend from 0 to " + std::to_string(items) + " entries, found others");
   }
   std::vector<std::int64_t> outer;
   outer.reserve(items);
@@ -120,7 +116,7 @@ Pattern read_sparse(const NpzReader& file, const std::string& origin, MetricChoi
   const std::string form = file.text("format");
   if (form != "csr" && form != "csc" && form != "coo") {
     constexpr std::size_t kLongest = 160;
-    refuse(origin, "expected a sparse matrix in CSR, CSC or COO form, found '" + form.substr(0, kLongest) + "'");
+    refuse_at(origin, "expected a sparse matrix in CSR, CSC or COO form, found '" + form.substr(0, kLongest) + "'");
   }
   const Rank ranks = ranks_of_sparse(file, origin);
   const std::uint64_t items = file.count("data");

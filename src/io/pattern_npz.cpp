@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/pattern/pattern.h"
+#include "io/npy.h"
 #include "io/npz.h"
 #include "io/pattern_formats.h"
 #include "io/text.h"
@@ -33,10 +33,6 @@ using nlohmann::json;
 
 constexpr const char* kFormat = "ranktree-pattern";
 constexpr int kVersion = 1;
-
-[[noreturn]] void refuse(const std::string& origin, const std::string& text) {
-  throw core::Error(core::Fault::kInput, origin + ": " + text);
-}
 
 bool any(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
@@ -77,24 +73,24 @@ void take(const json& object, const char* key, Value& value, const std::string& 
   try {
     found->get_to(value);
   } catch (const json::exception&) {
-    refuse(place, std::string("field '") + key + "' has the wrong type");
+    refuse_at(place, std::string("field '") + key + "' has the wrong type");
   }
 }
 
 void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pattern) {
   const std::string place = origin + ": metadata";
   const json value = json::parse(file.text("metadata"), nullptr, false);
-  if (!value.is_object()) refuse(place, "expected a JSON object");
+  if (!value.is_object()) refuse_at(place, "expected a JSON object");
   std::string format;
   int version = 0;
   std::int64_t ranks = pattern.ranks;
   take(value, "format", format, place);
   take(value, "version", version, place);
   take(value, "ranks", ranks, place);
-  if (format != kFormat) refuse(place, std::string("expected \"format\": \"") + kFormat + "\"");
-  if (version != kVersion) refuse(place, "expected version 1, found " + std::to_string(version));
+  if (format != kFormat) refuse_at(place, std::string("expected \"format\": \"") + kFormat + "\"");
+  if (version != kVersion) refuse_at(place, "expected version 1, found " + std::to_string(version));
   if (ranks != pattern.ranks) {
-    refuse(place, "declares " + std::to_string(ranks) + " ranks, but indptr is of " + std::to_string(pattern.ranks));
+    refuse_at(place, "declares " + std::to_string(ranks) + " ranks, but indptr is of " + std::to_string(pattern.ranks));
   }
   Metadata& metadata = pattern.metadata;
   take(value, "complete", metadata.complete, place);
@@ -109,7 +105,8 @@ void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pa
   take(value, "phases", names, place);
   for (std::size_t i = 0; i < std::min(names.size(), pattern.phases.size()); ++i) pattern.phases[i].name = names[i];
   for (const Rank rank : metadata.missing) {
-    if (rank < 0 || rank >= pattern.ranks) refuse(place, "missing: rank " + std::to_string(rank) + " is out of range");
+    if (rank < 0 || rank >= pattern.ranks)
+      refuse_at(place, "missing: rank " + std::to_string(rank) + " is out of range");
   }
 }
 
@@ -123,8 +120,8 @@ void check_total(const NpzReader& file, const std::string& origin, const std::st
   const std::vector<double> stored = file.doubles(name, sum.size());
   const auto [mine, theirs] = std::mismatch(sum.begin(), sum.end(), stored.begin());
   if (mine == sum.end()) return;
-  refuse(origin, name + "[" + std::to_string(std::distance(sum.begin(), mine)) + "]: the classes add up to " +
-                     number_text(*mine) + ", found " + number_text(*theirs));
+  refuse_at(origin, name + "[" + std::to_string(std::distance(sum.begin(), mine)) + "]: the classes add up to " +
+                        number_text(*mine) + ", found " + number_text(*theirs));
 }
 
 std::vector<double> class_array(const NpzReader& file, const std::string& name, std::size_t entries) {
@@ -134,8 +131,8 @@ std::vector<double> class_array(const NpzReader& file, const std::string& name, 
 void check_amounts(const std::string& origin, const std::string& name, const std::vector<double>& values) {
   const auto bad = std::find_if(values.begin(), values.end(), [](double v) { return !(v >= 0 && v <= kLargestExact); });
   if (bad == values.end()) return;
-  refuse(origin, name + "[" + std::to_string(std::distance(values.begin(), bad)) +
-                     "]: expected a number in 0..2^53, found " + number_text(*bad));
+  refuse_at(origin, name + "[" + std::to_string(std::distance(values.begin(), bad)) +
+                        "]: expected a number in 0..2^53, found " + number_text(*bad));
 }
 
 void read_class(const NpzReader& file, const std::string& origin, const std::string& prefix, std::size_t entries,
@@ -162,7 +159,7 @@ void read_traffic(const NpzReader& file, const std::string& origin, Pattern& pat
     check_total(file, origin, "bytes", only, sum.bytes);
     return;
   }
-  if (!file.has("messages") && !file.has("bytes")) refuse(origin, "neither array 'messages' nor 'bytes' exists");
+  if (!file.has("messages") && !file.has("bytes")) refuse_at(origin, "neither array 'messages' nor 'bytes' exists");
   read_class(file, origin, "", entries, pattern.of(core::pattern::Class::kPointToPoint));
 }
 
@@ -182,12 +179,12 @@ void read_calls(const NpzReader& file, const std::string& origin, Pattern& patte
   constexpr int kLargestBucket = 64;
   for (std::size_t i = 0; i < calls; ++i) {
     if (operations[i] < 0 || operations[i] >= core::pattern::kOperationCount) {
-      refuse(origin, "call_operation[" + std::to_string(i) + "]: expected 0.." +
-                         std::to_string(core::pattern::kOperationCount - 1) + ", found " +
-                         std::to_string(operations[i]));
+      refuse_at(origin, "call_operation[" + std::to_string(i) + "]: expected 0.." +
+                            std::to_string(core::pattern::kOperationCount - 1) + ", found " +
+                            std::to_string(operations[i]));
     }
     if (buckets[i] < 0 || buckets[i] > kLargestBucket) {
-      refuse(origin, "call_bucket[" + std::to_string(i) + "]: expected 0..64, found " + std::to_string(buckets[i]));
+      refuse_at(origin, "call_bucket[" + std::to_string(i) + "]: expected 0..64, found " + std::to_string(buckets[i]));
     }
     pattern.collectives.push_back({.communicator = communicators[i],
                                    .operation = static_cast<core::pattern::Operation>(operations[i]),
@@ -210,8 +207,8 @@ void read_sent(const NpzReader& file, const std::string& origin, Pattern& patter
   check_amounts(origin, "sent_bytes", bytes);
   for (std::size_t i = 0; i < rows; ++i) {
     if (calls[i] < 0 || calls[i] >= core::pattern::kSendCallCount) {
-      refuse(origin, "sent_call[" + std::to_string(i) + "]: expected 0.." +
-                         std::to_string(core::pattern::kSendCallCount - 1) + ", found " + std::to_string(calls[i]));
+      refuse_at(origin, "sent_call[" + std::to_string(i) + "]: expected 0.." +
+                            std::to_string(core::pattern::kSendCallCount - 1) + ", found " + std::to_string(calls[i]));
     }
     pattern.sent.push_back(
         {communicators[i], static_cast<core::pattern::SendCall>(calls[i]), buckets[i], messages[i], bytes[i]});
@@ -220,14 +217,14 @@ void read_sent(const NpzReader& file, const std::string& origin, Pattern& patter
 
 void check_offsets(const std::string& origin, const std::string& name, const std::vector<std::int64_t>& indptr,
                    std::uint64_t entries) {
-  if (indptr.empty()) refuse(origin, name + ": expected at least one item");
+  if (indptr.empty()) refuse_at(origin, name + ": expected at least one item");
   const auto end = static_cast<std::int64_t>(entries);
   for (std::size_t i = 0; i < indptr.size(); ++i) {
     const std::int64_t least = i == 0 ? 0 : indptr[i - 1];
     const bool good = indptr[i] >= least && indptr[i] <= end && (i > 0 || indptr[i] == 0);
     if (good && (i + 1 < indptr.size() || indptr[i] == end)) continue;
-    refuse(origin, name + "[" + std::to_string(i) + "]: expected offsets from 0 to " + std::to_string(end) +
-                       " in ascending order, found " + std::to_string(indptr[i]));
+    refuse_at(origin, name + "[" + std::to_string(i) + "]: expected offsets from 0 to " + std::to_string(end) +
+                          " in ascending order, found " + std::to_string(indptr[i]));
   }
 }
 
@@ -248,7 +245,7 @@ std::vector<std::vector<Rank>> read_groups(const NpzReader& file, const std::str
 void read_communicators(const NpzReader& file, const std::string& origin, Pattern& pattern) {
   if (!file.has("communicator_indptr")) return;
   const std::uint64_t offsets = file.count("communicator_indptr");
-  if (offsets == 0) refuse(origin, "communicator_indptr: expected at least one item");
+  if (offsets == 0) refuse_at(origin, "communicator_indptr: expected at least one item");
   auto members = read_groups(file, origin, "communicator_indptr", "communicator_members", offsets - 1);
   std::vector<std::vector<Rank>> remotes(members.size());
   if (file.has("communicator_remote_indptr")) {
@@ -383,15 +380,15 @@ void write_groups(NpzWriter& file, const Pattern& pattern, std::vector<Rank> Com
 Pattern read_pattern_npz(std::string_view bytes, const std::string& origin) {
   const NpzReader file(bytes, origin);
   const std::uint64_t offsets = file.count("indptr");
-  if (offsets < 2) refuse(origin, "indptr: expected at least 1 rank, found 0");
+  if (offsets < 2) refuse_at(origin, "indptr: expected at least 1 rank, found 0");
   if (offsets - 1 > static_cast<std::uint64_t>(std::numeric_limits<Rank>::max())) {
-    refuse(origin, "indptr: expected at most 2147483647 ranks, found " + std::to_string(offsets - 1));
+    refuse_at(origin, "indptr: expected at most 2147483647 ranks, found " + std::to_string(offsets - 1));
   }
   Pattern pattern;
   pattern.ranks = static_cast<Rank>(offsets - 1);
   pattern.indptr = file.int64s("indptr", offsets);
   const std::int64_t entries = pattern.indptr.back();
-  if (entries < 0) refuse(origin, "indptr: its last item is negative");
+  if (entries < 0) refuse_at(origin, "indptr: its last item is negative");
   pattern.indices = file.int32s("indices", static_cast<std::uint64_t>(entries));
   read_traffic(file, origin, pattern);
   read_communicators(file, origin, pattern);
