@@ -4,11 +4,9 @@ One row for each case in placed.csv.
 """
 
 import csv
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-from rows import alone
 
 HERE = Path(__file__).resolve().parent
 PLACED = HERE / "placed.csv"
@@ -352,13 +350,6 @@ def save(rows: Rows, path: Path = PLACED) -> None:
             numbers = ["" if n is None else f"{n:.7g}" for n in (each.hop_bytes, each.between_nodes, each.seconds)]
             writer.writerow([*key, *numbers, each.answer, each.version])
     temporary.replace(path)
-
-
-def change(path: Path, add: Rows | None = None, drop: Set[Key] = frozenset()) -> None:
-    """As rows.change()."""
-    with alone(path):
-        rows = load(path) | dict(add or {})
-        save({each: result for each, result in rows.items() if each not in drop}, path)
 
 
 def missing(target: PlacedTarget, rows: Rows) -> list[Key]:

@@ -26,12 +26,13 @@ from placed import (
     Key,
     PlacedTarget,
     Result,
-    change,
     load,
     missing,
+    save,
 )
 from ranktree import _core
 from ranktree.peers import make_problem, run_peer
+from rows import change
 
 ROOT = Path(__file__).resolve().parents[2]
 CORES = 8  # of a node
@@ -397,5 +398,5 @@ def reproduce(
     wanted = list(dict.fromkeys(key for target in targets for key in missing(target, rows)))
     for done, key in enumerate(wanted):
         show(done, len(wanted), f"{key[1]}, {key[2]} ranks, {key[0]}: {key[3]}")
-        change(path, add={key: runner.run(key)})
+        change(path, load, save, add={key: runner.run(key)})
     show(len(wanted), len(wanted), "done")

@@ -3,10 +3,10 @@
 import csv
 import fcntl
 import os
-from collections.abc import Iterator, Mapping, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from targets import TARGETS, Sweep
 
@@ -15,6 +15,8 @@ RESULTS = HERE / "results.csv"
 HEADER = ("machine", "order", "ranks", "collective", "bytes", "algorithm", "groups", "seconds", "splits", "simgrid")
 
 Key = tuple[str, int, str, int, str, int]
+KeyOf = TypeVar("KeyOf")
+ResultOf = TypeVar("ResultOf")
 
 
 @dataclass(frozen=True)
@@ -71,22 +73,22 @@ def save(rows: Rows, path: Path = RESULTS) -> None:
     temporary.replace(path)
 
 
-@contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Other runs wait that would change results in the same folder."""
-    folder = os.open(path.parent, os.O_RDONLY)
+def change(
+    path: Path,
+    load: Callable[[Path], dict[KeyOf, ResultOf]],
+    save: Callable[[Mapping[KeyOf, ResultOf], Path], None],
+    *,
+    add: Mapping[KeyOf, ResultOf] | None = None,
+    drop: Set[KeyOf] = frozenset(),
+) -> dict[KeyOf, ResultOf]:
+    """Adds rows to a file's and drops some; what other runs have saved meanwhile stays. Returns the file's."""
+    folder = os.open(path.parent, os.O_RDONLY)  # one run at a time changes files there
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
+        rows = {each: result for each, result in (load(path) | dict(add or {})).items() if each not in drop}
+        save(rows, path)
     finally:
         os.close(folder)
-
-
-def change(path: Path, add: Rows | None = None, drop: Set[Key] = frozenset()) -> dict[Key, Time]:
-    """Adds rows to the file's and drops some; what other runs have saved stays. Returns the file's."""
-    with alone(path):
-        rows = {each: time for each, time in (load(path) | dict(add or {})).items() if each not in drop}
-        save(rows, path)
     return rows
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import pages
 import placed
 from placed import PLACED_TARGETS, PlacedTarget
-from rows import RESULTS, Key, Time, change, key, load, missing
+from rows import RESULTS, Key, Time, change, key, load, missing, save
 from targets import BLUEGENE, TARGETS, Sweep, Target, target_named
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,7 +104,7 @@ def reproduce(
         show(done, len(starts), f"{target.name}: {sweep.collective} {sweep.algorithm}, {sweep.size} bytes")
         groups = missing(sweep, rows)
         if groups:
-            rows = change(results, add=simulator.run(sweep, groups))
+            rows = change(results, load, save, add=simulator.run(sweep, groups))
     show(len(starts), len(starts), "done")
 
 
@@ -158,8 +158,9 @@ def chosen(names: list[str] | None) -> tuple[list[Target], list[PlacedTarget]]:
 def forget(targets: list[Target], others: list[PlacedTarget], options: argparse.Namespace) -> None:
     """Drops the rows of these targets."""
     stale = {key(sweep, each) for target in targets for sweep in target.sweeps for each in sweep.groups}
-    change(options.results, drop=stale)
-    placed.change(options.placed, drop={each for target in others for each in target.keys})
+    change(options.results, load, save, drop=stale)
+    gone = {each for target in others for each in target.keys}
+    change(options.placed, placed.load, placed.save, drop=gone)
 
 
 def main() -> int:

@@ -216,10 +216,10 @@ def test_rows_of_runs_at_the_same_time_are_all_kept(module: ModuleType, tmp_path
     path = tmp_path / "results.csv"
     whole = module.load()
     with ThreadPoolExecutor(8) as pool:  # each locks by a descriptor of its own, as processes do
-        list(pool.map(lambda key: module.change(path, add={key: whole[key]}), list(whole)[:64]))
+        list(pool.map(lambda key: rows.change(path, module.load, module.save, add={key: whole[key]}), list(whole)[:64]))
     assert module.load(path) == dict(list(whole.items())[:64])
     gone = list(whole)[:32]
-    module.change(path, drop=set(gone))
+    rows.change(path, module.load, module.save, drop=set(gone))
     assert list(module.load(path)) == list(whole)[32:64]
 
 
