@@ -7,7 +7,6 @@ Each application runs once, plain, below the profiling tool call_times.c. Withou
 """
 
 import argparse
-import csv
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from application import HERE, Application, Missing, names
-from run import MACHINES, MPICH, SOURCES, Bench, finished, folder_of, ready
+from run import MACHINES, MPICH, SOURCES, Bench, finished, folder_of, read_rows, ready, write
 
 sys.path.insert(0, str(HERE.parent))
 
@@ -28,7 +27,7 @@ FIELDS = ("application", "machine", "call", "calls", "seconds")
 PROGRAM = "program"  # the tool's name of the whole time
 SHOWN = 0.02  # calls with less of the run are left out
 
-Row = dict[str, str]
+Row = dict[str, object]
 
 
 def tool(folder: Path) -> Path:
@@ -64,27 +63,12 @@ def table(rows: list[Row]) -> str:
     lines = ["| application | on | seconds | in MPI | calls, by time |", "|---|---|---|---|---|"]
     for name, machine in dict.fromkeys((row["application"], row["machine"]) for row in rows):
         own = [row for row in rows if (row["application"], row["machine"]) == (name, machine)]
-        whole = next(float(row["seconds"]) for row in own if row["call"] == PROGRAM)
-        share = {row["call"]: float(row["seconds"]) / whole for row in own if row["call"] != PROGRAM}
+        seconds = {str(row["call"]): float(str(row["seconds"])) for row in own}
+        whole = seconds.pop(PROGRAM)
+        share = {call: each / whole for call, each in seconds.items()}
         calls = ", ".join(f"{call} {of:.0%}" for call, of in share.items() if of >= SHOWN)
         lines.append(f"| {name} | {machine} | {whole:.1f} | {sum(share.values()):.0%} | {calls} |")
     return "\n".join(lines)
-
-
-def read_rows() -> list[Row]:
-    """What was measured before."""
-    if not RESULTS.exists():
-        return []
-    with RESULTS.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def write_rows(rows: list[Row]) -> None:
-    """All rows, by application."""
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def measure(options: argparse.Namespace, folder: Path) -> bool:
@@ -100,8 +84,8 @@ def measure(options: argparse.Namespace, folder: Path) -> bool:
                 print(error, file=sys.stderr)
                 right = False
                 continue
-            kept = [row for row in read_rows() if row["application"] != application.name]
-            write_rows(sorted([*kept, *new], key=lambda row: row["application"]))
+            kept = [row for row in read_rows(RESULTS, FIELDS) if row["application"] != application.name]
+            write(RESULTS, sorted([*kept, *new], key=lambda row: str(row["application"])), FIELDS)
             print(table(new).splitlines()[-1], flush=True)
     return right
 
@@ -127,10 +111,11 @@ def main() -> int:
     except (Missing, Ended) as reason:
         print(reason, file=sys.stderr)
         return 1
+    text = table(read_rows(RESULTS, FIELDS))
     if options.write:
-        write_between_marks(options.write, MARKS, table(read_rows()))
+        write_between_marks(options.write, MARKS, text)
     else:
-        print(table(read_rows()))
+        print(text)
     return 0 if right else 1
 
 

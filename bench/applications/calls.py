@@ -7,13 +7,13 @@ Their pairs of ranks, with collective calls as the traced MPI's messages, go to 
 """
 
 import argparse
-import csv
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+from run import read_rows, write
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -58,10 +58,7 @@ def main() -> int:
     parser.add_argument("--write", type=Path, metavar="PAGE")
     parser.add_argument("patterns", type=Path, nargs="*", metavar="APPLICATION.npz")
     options = parser.parse_args()
-    rows: list[dict[str, object]] = []
-    if RESULTS.exists():
-        with RESULTS.open(encoding="utf-8") as file:
-            rows.extend(csv.DictReader(file))
+    rows = read_rows(RESULTS, FIELDS)
     for pattern in options.patterns:
         pairs = PATTERNS / f"{pattern.stem}.csv"
         words = [options.build / "bin/ranktree", "convert", pattern, "-o", pairs]
@@ -73,10 +70,7 @@ def main() -> int:
         found = rows_of(pattern.stem, json.loads(report), vectors_of(pattern))
         rows = [row for row in rows if row["application"] != pattern.stem] + found
     rows.sort(key=lambda row: str(row["application"]))
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write(RESULTS, rows, FIELDS)
     text = "\n".join(table(rows))
     if options.write:
         write_between_marks(options.write, MARKS, text)

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import unified_diff
@@ -245,18 +245,18 @@ def finished(command: list[str], folder: Path, limit: float, reproducible: bool)
     return str(process.returncode), output, errors
 
 
-def read_rows(path: Path) -> list[dict[str, object]]:
+def read_rows(path: Path, fields: Sequence[str] = FIELDS) -> list[dict[str, object]]:
     """What was measured before."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8") as lines:
-        return [dict.fromkeys(FIELDS, "") | row for row in csv.DictReader(lines)]
+        return [dict.fromkeys(fields, "") | row for row in csv.DictReader(lines)]
 
 
-def write(path: Path, rows: list[dict[str, object]]) -> None:
+def write(path: Path, rows: list[dict[str, object]], fields: Sequence[str] = FIELDS) -> None:
     """All rows."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from ranktree.report.arrays import packed
 
 from tests.helpers import scripts
+from tests.helpers.mpis import Mpi
 
 application, call_times, run = scripts.load("bench/applications", "application", "call_times", "run")
 RUN = Path(__file__).resolve().parents[2] / "bench/applications/run.py"
@@ -337,6 +339,7 @@ int main(int argc, char** argv) {
 """
 
 
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 @pytest.mark.parametrize(
     ("source", "text"),
     [
@@ -346,17 +349,12 @@ int main(int argc, char** argv) {
     ],
     ids=["c", "mpi", "mpi_f08"],
 )
-def test_each_call_is_timed_once(mpi_builds: dict, source: str, text: str, tmp_path: Path) -> None:
-    if "openmpi" not in mpi_builds:
-        pytest.skip("needs Debian's Open MPI")
+def test_each_call_is_timed_once(mpi: Mpi, compiled: Callable, source: str, text: str, tmp_path: Path) -> None:
     (tmp_path / source).write_text(text, encoding="ascii")
-    compiler = mpi_builds["openmpi"]["mpicc" if source.endswith(".c") else "mpifort"]
-    subprocess.run([compiler, source, "-o", "calls"], cwd=tmp_path, check=True, timeout=60)
-    exported = (f"LD_PRELOAD={call_times.tool(tmp_path)}", f"CALL_TIMES={tmp_path / 'times'}")
-    options = [word for pair in exported for word in ("-x", pair)]
-    words = [mpi_builds["openmpi"]["mpiexec"], "--oversubscribe", "-np", "3", *options, tmp_path / "calls"]
-    code, _, errors = run.finished([*map(str, words)], tmp_path, 60, False)
-    assert code == "0", errors
+    variables = (f"LD_PRELOAD={call_times.tool(tmp_path)}", f"CALL_TIMES={tmp_path / 'times'}")
+    words = mpi.launch(3, "env", *variables, compiled(mpi.name, tmp_path / source))
+    result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 0, result.stderr
     lines = [line.split() for line in (tmp_path / "times").read_text(encoding="ascii").splitlines()]
     assert [line[:2] for line in lines] == [["Barrier", "6"], ["Bcast", "3"], ["program", "0"]]
     *within, whole = (float(line[2]) for line in lines)
