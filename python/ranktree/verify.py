@@ -1,15 +1,16 @@
 """Where the ranks of a launch really are, compared with where a plan has them."""
 
 import json
-import subprocess
+import os
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ranktree import _core
 from ranktree.child import Child
-from ranktree.helpers import helper_for, library_text
+from ranktree.helpers import MARKS, built, helper_for, library_text
 from ranktree.launcher import LaunchCommand, version_numbers
-from ranktree.shim import FAMILIES
+from ranktree.shim import mpi_library
 
 SECONDS = 120
 SHOWN = 20
@@ -48,20 +49,33 @@ def stand_in(command: LaunchCommand, folder: Path) -> str:
 
 
 def matching_helper(family: str, version: tuple[int, ...], program: str) -> Path | None:
-    """The helper built with the MPI of a launcher; with the program's, where the launcher starts any MPI."""
-    known = family if family in FAMILIES else program_family(program)
-    helper = helper_for(known) if known else None
-    same = helper is not None and (family not in FAMILIES or version_numbers(library_text(helper)) == version)
-    return helper if same else None
+    """The helper built with the very MPI that a program loads, else with the launcher's; RANKTREE_MPI names one."""
+    if os.environ.get("RANKTREE_MPI"):
+        return helper_for(family)
+    library = library_of(program)
+    if library is not None:
+        for helper in built().values():
+            if library_of(str(helper)) == library:
+                return helper
+    if family not in MARKS:
+        return None
+    return next((helper for helper in built().values() if is_release(helper, family, version)), None)
 
 
-def program_family(program: str) -> str | None:
-    """The MPI a program is linked with, from the dynamic loader; None for scripts and the like."""
-    result = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=30, check=False)
-    for mark, family in (("libmpi.so.40", "openmpi"), ("libmpich", "mpich"), ("libmpi.so.12", "mpich")):
-        if mark in result.stdout:
-            return family
-    return None
+def library_of(program: str) -> Path | None:
+    """The file of the MPI library that a program loads; None for scripts and the like."""
+    found = shutil.which(program)
+    try:
+        library = mpi_library(Path(found)) if found is not None else None
+    except (OSError, ValueError):
+        return None
+    return library.file.resolve() if library is not None and library.file is not None else None
+
+
+def is_release(helper: Path, family: str, version: tuple[int, ...]) -> bool:
+    """Whether a helper's MPI is of a launcher's family and version."""
+    text = library_text(helper)
+    return MARKS[family] in text and version_numbers(text) == version
 
 
 def launch(child: Child, folder: Path, ranks: int) -> list[tuple[str, list[int]]]:

