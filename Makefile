@@ -145,8 +145,9 @@ bench-collect: mpis
 
 ## make bench-regret  whole programs under --collectives auto beside native runs, idle and loaded, and the rule's errors
 bench-regret: build
-	-$(VENV)/bin/python bench/regret/run.py --build $(BUILD)
-	-$(VENV)/bin/python bench/regret/run.py --build $(BUILD) --load 2
+	-$(VENV)/bin/python bench/regret/run.py --build $(BUILD) --results bench/regret/results.csv
+	-$(VENV)/bin/python bench/regret/run.py --build $(BUILD) --results bench/regret/results.csv --load 2
+	$(VENV)/bin/python bench/regret/tables.py --write docs/benchmarks/whole-programs.md
 	$(BUILD)/bin/regret_replay bench/regret/samples.csv
 
 ## make bench-predict  predicted beside measured times of collectives on an emulated cluster (5 minutes)

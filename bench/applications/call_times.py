@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from application import HERE, Application, Missing, names
-from run import MACHINES, MPICH, SOURCES, Bench, finished, folder_of, read_rows, ready, write
+from run import MACHINES, MPICH, SOURCES, Bench, finished, folder_of, ready
 
 sys.path.insert(0, str(HERE.parent))
 
 from endings import Ended, end_by_exception  # noqa: E402
 from marked_page import write_between_marks  # noqa: E402
+from measured_rows import read_rows, rows_but, write_rows  # noqa: E402
 
 RESULTS = HERE / "call_times.csv"
 MARKS = ("<!-- table: bench/applications/call_times.py -->", "<!-- end of call times -->")
@@ -84,8 +85,8 @@ def measure(options: argparse.Namespace, folder: Path) -> bool:
                 print(error, file=sys.stderr)
                 right = False
                 continue
-            kept = [row for row in read_rows(RESULTS, FIELDS) if row["application"] != application.name]
-            write(RESULTS, sorted([*kept, *new], key=lambda row: str(row["application"])), FIELDS)
+            kept = rows_but(RESULTS, FIELDS, application=application.name, machine=options.machine)
+            write_rows(RESULTS, sorted([*kept, *new], key=lambda row: str(row["application"])), FIELDS)
             print(table(new).splitlines()[-1], flush=True)
     return right
 

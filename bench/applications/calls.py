@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from run import read_rows, write
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from marked_page import write_between_marks  # noqa: E402
+from measured_rows import read_rows, write_rows  # noqa: E402
 
 RESULTS = Path(__file__).resolve().parent / "calls.csv"
 MARKS = ("<!-- table: bench/applications/calls.py -->", "<!-- end of calls -->")
@@ -70,7 +70,7 @@ def main() -> int:
         found = rows_of(pattern.stem, json.loads(report), vectors_of(pattern))
         rows = [row for row in rows if row["application"] != pattern.stem] + found
     rows.sort(key=lambda row: str(row["application"]))
-    write(RESULTS, rows, FIELDS)
+    write_rows(RESULTS, rows, FIELDS)
     text = "\n".join(table(rows))
     if options.write:
         write_between_marks(options.write, MARKS, text)

@@ -11,7 +11,6 @@ root (docs/how-to/emulate-a-cluster.md). Without NAME, applications that are not
 """
 
 import argparse
-import csv
 import json
 import os
 import re
@@ -20,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import unified_diff
@@ -31,6 +30,7 @@ from application import HERE, Application, Missing, load, names
 sys.path.insert(0, str(HERE.parent))
 
 from endings import Ended, end_by_exception, undisturbed  # noqa: E402
+from measured_rows import rows_but, write_rows  # noqa: E402
 
 MPICH = "one node, MPICH"  # Debian's MPICH 4.0.2 hangs in MPI_Finalize between nodes
 MACHINES: dict[str, tuple[int, ...]] = {"one node": (), "4x4": (4, 4, 4, 4), "5+3+4+4": (5, 3, 4, 4), MPICH: ()}
@@ -245,22 +245,6 @@ def finished(command: list[str], folder: Path, limit: float, reproducible: bool)
     return str(process.returncode), output, errors
 
 
-def read_rows(path: Path, fields: Sequence[str] = FIELDS) -> list[dict[str, object]]:
-    """What was measured before."""
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8") as lines:
-        return [dict.fromkeys(fields, "") | row for row in csv.DictReader(lines)]
-
-
-def write(path: Path, rows: list[dict[str, object]], fields: Sequence[str] = FIELDS) -> None:
-    """All rows."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fields, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def ready(options: argparse.Namespace, machine: str) -> list[Application]:
     """The applications that run on this machine. Raises Missing where one of them was named and is not installed."""
     found = []
@@ -292,11 +276,10 @@ def measure_all(options: argparse.Namespace, folder: Path) -> bool:
         bench.folder.mkdir()
         with bench.up():
             for application in ready(options, machine):
-                about = (application.name, machine)
-                rows = [row for row in read_rows(options.results) if (row["application"], row["machine"]) != about]
+                rows = rows_but(options.results, FIELDS, application=application.name, machine=machine)
                 for row in bench.rounds(application, options.rounds):
                     rows.append(row)
-                    write(options.results, rows)
+                    write_rows(options.results, rows, FIELDS)
                     print(*row.values(), sep="\t", flush=True)
                     right = right and bool(row["right"])
     return right

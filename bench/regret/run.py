@@ -9,6 +9,7 @@ run.py ... --nas FOLDER --osu FOLDER --imb FOLDER
 run.py ... --only TEXT --pairs N            rows whose names have TEXT; runs of each kind (7)
 run.py ... --decisions 20                   so many runs of each row, and how many ended with each variant: no times
 run.py ... --record samples.csv             writes blocks of native calls for replay.cpp: no rows
+run.py ... --results results.csv            keeps the rows there, in place of those of the same name (tables.py)
 
 A row is run native, under auto with an empty cache (first), and with the cache of an earlier run (cached), in turn.
 Medians are printed in milliseconds, and medians of the paired ratios to native. The goal of a whole run is 1.02,
@@ -26,16 +27,19 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "collect"))
+sys.path[:0] = [str(HERE.parent / "collect"), str(HERE.parent)]
 
 from decisions import by_kind, flips, is_steady, last_decisions, text_of  # noqa: E402
 from launches import PACKED, BenchError, Cluster, Mpi, Start, on_one_node  # noqa: E402
+from measured_rows import rows_but, write_rows  # noqa: E402
+from tables import FIELDS  # noqa: E402
 
 SECONDS = 300
 GOAL, GRACE, CELL_GOAL = 1.02, 1e-3, 1 / 0.95
@@ -56,6 +60,7 @@ SERIES = [
     (4, "allreduce", 1 << 20, 1, 400),
 ]
 QUIET_LOAD = 0.5
+TODAY = time.strftime("%Y-%m-%d")
 
 Times = dict[str, float]  # seconds by the part of a program: "" for all of it, a size for a cell
 
@@ -159,21 +164,30 @@ def measure(start: Start, library: Path, row: Row, pairs: int) -> dict[str, list
     return found
 
 
-def report(row: Row, found: dict[str, list[Times]]) -> bool:
-    """Prints a line for each part of a program; whether all reach the goal."""
-    reached = True
+def judged(row: Row, found: dict[str, list[Times]]) -> Iterator[dict[str, object]]:
+    """A row of FIELDS for each part of a program; milliseconds."""
     for part in found["native"][0]:
         native = [times[part] for times in found["native"]]
         usual = statistics.median(native)
-        text = f"{row.name + (' ' + part if part else ''):44} {usual * 1e3:10.3f}"
+        values: dict[str, object] = {"row": row.name, "part": part, "native": round(usual * 1e3, 4)}
         for kind in KINDS[1:]:
             own = [times[part] for times in found[kind]]
-            ratio = statistics.median(ours / theirs for ours, theirs in zip(own, native, strict=True))
-            grace = GRACE / usual if row.goal == GOAL else 0.0
-            reached = reached and ratio <= row.goal + grace
-            text += f" {statistics.median(own) * 1e3:10.3f} {ratio:6.3f}"
-        print(f"{text} {row.goal:6.3f}", flush=True)
-    return reached
+            values[kind] = round(statistics.median(own) * 1e3, 4)
+            ratios = (ours / theirs for ours, theirs in zip(own, native, strict=True))
+            values[f"{kind}_ratio"] = round(statistics.median(ratios), 4)
+        yield values | {"goal": round(row.goal + (GRACE / usual if row.goal == GOAL else 0.0), 4)}
+
+
+def report(new: list[dict[str, object]], about: dict[str, object], results: Path | None) -> bool:
+    """Prints the lines of a program, and keeps them; whether all reach the goal."""
+    for each in new:
+        name = f"{each['row']} {each['part']}".strip()
+        numbers = " ".join(f"{each[kind]:10.3f} {each[f'{kind}_ratio']:6.3f}" for kind in KINDS[1:])
+        print(f"{name:44} {each['native']:10.3f} {numbers} {each['goal']:6.3f}", flush=True)
+    if results:
+        kept = rows_but(results, FIELDS, row=new[0]["row"], **about)
+        write_rows(results, [*kept, *(about | each | {"date": TODAY} for each in new)], FIELDS)
+    return all(each[f"{kind}_ratio"] <= each["goal"] for each in new for kind in KINDS[1:])
 
 
 def report_decisions(start: Start, library: Path, row: Row, runs: int) -> bool:
@@ -220,15 +234,19 @@ def loaded(processes: int) -> Iterator[None]:
             process.wait()
 
 
-def run_rows(rows: list[Row], start_of: Callable[[Row], Start], library: Path, options: argparse.Namespace) -> bool:
+def run_rows(
+    rows: list[Row], start_of: Callable[[Row], Start], library: Path, options: argparse.Namespace, mpi: Mpi
+) -> bool:
     """All rows; whether all reach their goals."""
     reached = True
+    about = {"mpi": f"{mpi.name} {mpi.version}", "load": options.load}
     for row in rows:
         try:
             if options.decisions:
                 reached = report_decisions(start_of(row), library, row, options.decisions) and reached
             else:
-                reached = report(row, measure(start_of(row), library, row, options.pairs)) and reached
+                new = list(judged(row, measure(start_of(row), library, row, options.pairs)))
+                reached = report(new, about, options.results) and reached
         except (BenchError, subprocess.TimeoutExpired) as error:
             print(f"{row.name:44} not measured: {error}", flush=True)
             reached = False
@@ -255,14 +273,14 @@ def run_mpi(entry: dict[str, str], options: argparse.Namespace, folder: Path) ->
     print(f"{mpi.name + ' ' + mpi.version:44}{' runs by their last variant' if options.decisions else columns}")
     with loaded(options.load):
         alone = [row for row in rows if not row.on_nodes]
-        reached = run_rows(alone, lambda row: on_one_node(mpi, row.ranks), library, options)
+        reached = run_rows(alone, lambda row: on_one_node(mpi, row.ranks), library, options, mpi)
         on_nodes = [row for row in rows if row.on_nodes]
         cluster = Cluster(options.build, folder)
         if not on_nodes or (refusal := cluster.refusal()):
             print(f"emulated nodes: {refusal if on_nodes else 'no rows'}")
             return reached
         with cluster.up(4, 200, 200):
-            on_cluster = run_rows(on_nodes, lambda _: cluster.start(mpi, [4] * 4, PACKED), library, options)
+            on_cluster = run_rows(on_nodes, lambda _: cluster.start(mpi, [4] * 4, PACKED), library, options, mpi)
         return on_cluster and reached
 
 
@@ -276,6 +294,7 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--decisions", type=int, default=0)
     parser.add_argument("--record", type=Path)
+    parser.add_argument("--results", type=Path)
     for source in SOURCES:
         parser.add_argument(f"--{source}", type=lambda text: Path(text).resolve())
     options = parser.parse_args()

@@ -4,7 +4,7 @@ import pytest
 
 from tests.helpers import scripts
 
-(regret,) = scripts.load("bench/regret", "run")
+regret, tables = scripts.load("bench/regret", "run", "tables")
 
 NAS = """\
  Time in seconds =                 0.024518
@@ -48,3 +48,39 @@ def test_the_cells_of_intels_benchmarks() -> None:
     assert regret.cells(sizes) == pytest.approx({"8": 3316.92e-6, "64": 3064.54e-6})
     barrier = " #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n    50    4080.45   4160.55   4120.40\n"
     assert regret.cells(barrier) == pytest.approx({"0": 4120.40e-6})
+
+
+def times(native: list[float], first: list[float], cached: list[float]) -> dict[str, list[dict[str, float]]]:
+    """Seconds of the runs of each kind."""
+    return {
+        kind: [{"": second} for second in seconds]
+        for kind, seconds in (("native", native), ("first", first), ("cached", cached))
+    }
+
+
+def test_a_row_is_judged_by_the_median_of_its_pairs(tmp_path) -> None:
+    """The goal of a whole run is 1.02, or 1 ms more; rows of the same program are replaced."""
+    row = regret.Row("loop", 4, [], regret.whole)
+    (found,) = regret.judged(row, times([0.1, 0.2, 0.4], [0.11, 0.2, 0.1], [0.09, 0.1, 0.8]))
+    assert (found["native"], found["first_ratio"], found["cached_ratio"], found["goal"]) == (200.0, 1.0, 0.9, 1.025)
+    path = tmp_path / "results.csv"
+    about = {"mpi": "openmpi 4.1.4", "load": 0}
+    assert regret.report([found], about, path)
+    assert not regret.report([found | {"first_ratio": 1.03}], about, path)
+    assert regret.report([found], about | {"load": 2}, path)
+    rows = tables.read_rows(path, tables.FIELDS)
+    assert [(row["load"], row["first_ratio"]) for row in rows] == [("0", "1.03"), ("2", "1.0")]
+    text = tables.tables(rows)
+    assert "### openmpi 4.1.4, with no other work" in text
+    assert "| loop | 200.0 | 1.03 | 0.90 | 1.02 | missed |" in text
+    assert "| loop | 200.0 | 1.00 | 0.90 | 1.02 |  |" in text
+
+
+def test_cells_are_one_line_a_benchmark() -> None:
+    row = {"mpi": "m", "load": 0, "row": "OSU bcast", "native": 1, "first": 1, "cached": 1, "goal": 1.0526, "date": "d"}
+    parts = [
+        {"part": "1", "first_ratio": 2.0, "cached_ratio": 0.5},
+        {"part": "2", "first_ratio": 0.5, "cached_ratio": 0.5},
+    ]
+    text = tables.tables([row | part for part in parts])
+    assert text.splitlines()[-1] == "| OSU bcast | 2 | 1.00 | 0.50 (1 B) | 2.00 | 2.00 (1 B) | 1 missed |"

@@ -35,14 +35,14 @@ static long calls_on(MPI_Comm comm, long round) {
 static MPI_Comm in_another_order(MPI_Comm comm, long round) {
   MPI_Comm made;
   MPI_Group all, turned;
-  int periods[1] = {0}, next = (rank + 1) % size, before = (rank + size - 1) % size, turn[1][3] = {{size - 1, 0, -1}};
+  int periods[1] = {0}, next = (rank + 1) % size, before = (rank + size - 1) % size, weight = 1,
+      turn[1][3] = {{size - 1, 0, -1}};
   switch (round % 3) {
     case 0:
       MPI_Cart_create(comm, 1, &size, periods, 1, &made);
       break;
     case 1:
-      MPI_Dist_graph_create_adjacent(comm, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 1,
-                                     &made);
+      MPI_Dist_graph_create_adjacent(comm, 1, &before, &weight, 1, &next, &weight, MPI_INFO_NULL, 1, &made);
       break;
     default:
       MPI_Comm_group(comm, &all);

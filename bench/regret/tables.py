@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Prints the rows that run.py has kept as Markdown: whole programs, and the cells of OSU's and Intel's benchmarks.
+
+tables.py [--write PAGE]        --write puts the tables between the marks of a page
+"""
+
+import argparse
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from marked_page import write_between_marks  # noqa: E402
+from measured_rows import read_rows  # noqa: E402
+
+RESULTS = HERE / "results.csv"
+FIELDS = ("mpi", "load", "row", "part", "native", "first", "first_ratio", "cached", "cached_ratio", "goal", "date")
+MARKS = ("<!-- tables: bench/regret/tables.py -->", "<!-- end of tables -->")
+WHOLE = "| program | native ms | first run | with the cache | goal | |"
+CELLS = "| benchmark | cells | native time / first run, mean | least | native time / with the cache, mean | least | |"
+
+Row = dict[str, object]
+
+
+def number(row: Row, name: str) -> float:
+    """A column of a row."""
+    return float(str(row[name]))
+
+
+def missed(row: Row) -> bool:
+    """Whether a run takes longer than its goal."""
+    return max(number(row, "first_ratio"), number(row, "cached_ratio")) > number(row, "goal")
+
+
+def whole_programs(rows: Sequence[Row]) -> Iterator[str]:
+    """A line a program: times of native."""
+    yield from (WHOLE, "|---|---|---|---|---|---|")
+    for row in rows:
+        first, cached, goal = (number(row, name) for name in ("first_ratio", "cached_ratio", "goal"))
+        mark = "missed" if missed(row) else ""
+        yield f"| {row['row']} | {number(row, 'native'):.1f} | {first:.2f} | {cached:.2f} | {goal:.2f} | {mark} |"
+
+
+def cells(rows: Sequence[Row]) -> Iterator[str]:
+    """A line a benchmark."""
+    yield from (CELLS, "|---|---|---|---|---|---|---|")
+    for name in dict.fromkeys(row["row"] for row in rows):
+        own = [row for row in rows if row["row"] == name]
+        words = []
+        for kind in ("first_ratio", "cached_ratio"):
+            speeds = {str(row["part"]): 1 / number(row, kind) for row in own}
+            slowest = min(speeds, key=lambda part: speeds[part])
+            words += [f"{statistics.geometric_mean(speeds.values()):.2f}", f"{speeds[slowest]:.2f} ({slowest} B)"]
+        late = sum(map(missed, own))
+        yield f"| {name} | {len(own)} | {' | '.join(words)} | {f'{late} missed' if late else ''} |"
+
+
+def tables(rows: Sequence[Row]) -> str:
+    """A heading and up to two tables for each MPI and load."""
+    lines = []
+    for mpi, load in dict.fromkeys((row["mpi"], row["load"]) for row in rows):
+        own = [row for row in rows if (row["mpi"], row["load"]) == (mpi, load)]
+        beside = f"beside {load} processes that compute" if int(str(load)) else "with no other work"
+        lines += [f"### {mpi}, {beside}", "", f"Measured {max(str(row['date']) for row in own)}."]
+        programs = [row for row in own if not row["part"]]
+        for part, write in ((programs, whole_programs), ([row for row in own if row["part"]], cells)):
+            lines += ["", *write(part), ""] if part else []
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Reads the file of kept rows."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", type=Path, metavar="PAGE")
+    options = parser.parse_args()
+    text = tables(read_rows(RESULTS, FIELDS))
+    if options.write:
+        write_between_marks(options.write, MARKS, text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
