@@ -60,5 +60,6 @@ compile mpich mpicc.mpich
 compile openmpi5 "$source/.mpis/openmpi5/bin/mpicc"
 compile mpich5 "$source/.mpis/mpich5/bin/mpicc"
 compile mpichabi "$source/.mpis/mpich5/bin/mpicc_abi"
-compile intelmpi "$source/.mpis/intelmpi/bin/mpicc"
+export I_MPI_ROOT="$source/.mpis/intelmpi"
+compile intelmpi "$I_MPI_ROOT/bin/mpicc"
 exec "$source/packaging/in_root.sh" "$root" sh /opt/ranktree/test_pip_inside.sh

@@ -12,9 +12,9 @@ check map 'hop-bytes' "$ranktree" map ring.mtx --machine "node:2 core:2" -o plan
 check 'report on paper' '^4 ranks exchange' "$ranktree" report ring.mtx
 check 'report as a page' '^0$' sh -c '"$@" >&2; echo $?' sh \
   "$ranktree" report ring.mtx --plan plan.json --machine "node:2 core:2" -o report.html
-check emit 'n0' "$ranktree" emit plan.json --launcher slurm
+refused 'emit without hosts' 'has no real hosts' "$ranktree" emit plan.json --launcher slurm
 check import '^0 1' command/bin/python -c 'import ranktree, numpy; print(0, 1)'
-refused trace 'ring: no launcher' "$ranktree" trace -o app.npz -- mpiexec -n 4 /bin/true
+refused trace 'mpiexec: no such launcher' "$ranktree" trace -o app.npz -- mpiexec -n 4 /bin/true
 refused where 'no launcher started this process' "$ranktree" where
-refused 'run --collectives' 'mpiexec' "$ranktree" run --collectives auto -- mpiexec -n 4 /bin/true
+refused 'run --collectives' 'mpiexec: no such launcher' "$ranktree" run --collectives auto -- mpiexec -n 4 /bin/true
 echo "ok: all without an MPI"

@@ -72,11 +72,13 @@ else
   export LD_LIBRARY_PATH=/opt/ranktree/mpich5/lib
   every mpich5 /opt/ranktree/mpich5/bin/mpiexec
   every mpichabi /opt/ranktree/mpich5/bin/mpiexec
+  export I_MPI_ROOT=/opt/ranktree/intelmpi FI_PROVIDER_PATH=/opt/ranktree/intelmpi/lib
   export LD_LIBRARY_PATH=/opt/ranktree/intelmpi/lib
   every intelmpi /opt/ranktree/intelmpi/bin/mpiexec.hydra
-  unset LD_LIBRARY_PATH
+  unset I_MPI_ROOT FI_PROVIDER_PATH
   for other in python3.*; do
     [ -d "$other" ] || continue
+    export LD_LIBRARY_PATH="$PWD/$other/lib" # of Python itself
     python=$PWD/$other/bin/python3 install "command-$other" ranktree
     ranktree=/opt/ranktree/command-$other/bin/ranktree
     check "$other" "^${other#python}" "command-$other/bin/python" -c 'import platform, ranktree; print(platform.python_version())'
