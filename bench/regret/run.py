@@ -11,7 +11,8 @@ run.py ... --decisions 20                   so many runs of each row, and how ma
 run.py ... --record samples.csv             writes blocks of native calls for replay.cpp: no rows
 run.py ... --results results.csv            keeps the rows there, in place of those of the same name (tables.py)
 
-A row is run native, under auto with an empty cache (first), and with the cache of an earlier run (cached), in turn.
+A row is run native, native again, under auto with an empty cache (first), and with the cache of an earlier run
+(cached), in turn. The second native run shows what differs by chance.
 Medians are printed in milliseconds, and medians of the paired ratios to native. The goal of a whole run is 1.02,
 or 1 ms more, of OSU's and Intel's cells 1 / 0.95. Of decisions 19 of 20 runs end with the same variant or native.
 Exit code 1 where a goal is missed. Recorded series are named quiet where the load average of the last minute is below
@@ -48,7 +49,8 @@ LOOPS = [("bcast", 8192), ("allreduce", 8), ("allreduce", 65536), ("reduce", 409
 OSU = ("bcast", "reduce", "allreduce", "barrier", "gather", "scatter", "allgather", "reduce_scatter", "alltoall")
 IMB_OPTIONS = ("-iter", 2000, "-msglog", "3:20")
 SOURCES = ("nas", "osu", "imb")  # benchmarks that the user has built
-KINDS = ("native", "first", "cached")
+KINDS = ("native", "again", "first", "cached")
+AUTO = KINDS[2:]
 # Recorded series: ranks, collective, bytes, calls of a block, blocks.
 SERIES = [
     (4, "bcast", 8, 64, 400),
@@ -158,8 +160,9 @@ def measure(start: Start, library: Path, row: Row, pairs: int) -> dict[str, list
     with tempfile.TemporaryDirectory(prefix="regret-") as folder:
         run(start, library, f"{folder}/cached", row)
         for pair in range(pairs):
-            for kind in KINDS[pair % 3 :] + KINDS[: pair % 3]:
-                found[kind].append(run(start, None if kind == "native" else library, f"{folder}/{kind}", row))
+            first = pair % len(KINDS)
+            for kind in KINDS[first:] + KINDS[:first]:
+                found[kind].append(run(start, library if kind in AUTO else None, f"{folder}/{kind}", row))
                 shutil.rmtree(f"{folder}/first", ignore_errors=True)
     return found
 
@@ -187,7 +190,7 @@ def report(new: list[dict[str, object]], about: dict[str, object], results: Path
     if results:
         kept = rows_but(results, FIELDS, row=new[0]["row"], **about)
         write_rows(results, [*kept, *(about | each | {"date": TODAY} for each in new)], FIELDS)
-    return all(each[f"{kind}_ratio"] <= each["goal"] for each in new for kind in KINDS[1:])
+    return all(each[f"{kind}_ratio"] <= each["goal"] for each in new for kind in AUTO)
 
 
 def report_decisions(start: Start, library: Path, row: Row, runs: int) -> bool:
@@ -269,7 +272,7 @@ def run_mpi(entry: dict[str, str], options: argparse.Namespace, folder: Path) ->
             record(mpi, options.record)
         return True
     rows = [row for row in rows_of(program, options) if options.only in row.name]
-    columns = f" {'native':>10} {'first':>10} {'ratio':>6} {'cached':>10} {'ratio':>6}   goal"
+    columns = f" {'native':>10}" + "".join(f" {kind:>10} {'ratio':>6}" for kind in KINDS[1:]) + "   goal"
     print(f"{mpi.name + ' ' + mpi.version:44}{' runs by their last variant' if options.decisions else columns}")
     with loaded(options.load):
         alone = [row for row in rows if not row.on_nodes]
