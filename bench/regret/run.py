@@ -40,7 +40,7 @@ sys.path[:0] = [str(HERE.parent / "collect"), str(HERE.parent)]
 from decisions import by_kind, flips, is_steady, last_decisions, text_of  # noqa: E402
 from launches import PACKED, BenchError, Cluster, Mpi, Start, on_one_node  # noqa: E402
 from measured_rows import rows_but, write_rows  # noqa: E402
-from tables import FIELDS  # noqa: E402
+from tables import FIELDS, KINDS  # noqa: E402
 
 SECONDS = 300
 GOAL, GRACE, CELL_GOAL = 1.02, 1e-3, 1 / 0.95
@@ -49,8 +49,7 @@ LOOPS = [("bcast", 8192), ("allreduce", 8), ("allreduce", 65536), ("reduce", 409
 OSU = ("bcast", "reduce", "allreduce", "barrier", "gather", "scatter", "allgather", "reduce_scatter", "alltoall")
 IMB_OPTIONS = ("-iter", 2000, "-msglog", "3:20")
 SOURCES = ("nas", "osu", "imb")  # benchmarks that the user has built
-KINDS = ("native", "again", "first", "cached")
-AUTO = KINDS[2:]
+AUTO = ("first", "cached")
 # Recorded series: ranks, collective, bytes, calls of a block, blocks.
 SERIES = [
     (4, "bcast", 8, 64, 400),
@@ -156,12 +155,13 @@ def run(start: Start, library: Path | None, cache: str, row: Row) -> Times:
 
 def measure(start: Start, library: Path, row: Row, pairs: int) -> dict[str, list[Times]]:
     """So many runs of each kind, in turns that begin with another kind each time."""
-    found: dict[str, list[Times]] = {kind: [] for kind in KINDS}
+    kinds = ("native", *KINDS)
+    found: dict[str, list[Times]] = {kind: [] for kind in kinds}
     with tempfile.TemporaryDirectory(prefix="regret-") as folder:
         run(start, library, f"{folder}/cached", row)
         for pair in range(pairs):
-            first = pair % len(KINDS)
-            for kind in KINDS[first:] + KINDS[:first]:
+            first = pair % len(kinds)
+            for kind in kinds[first:] + kinds[:first]:
                 found[kind].append(run(start, library if kind in AUTO else None, f"{folder}/{kind}", row))
                 shutil.rmtree(f"{folder}/first", ignore_errors=True)
     return found
@@ -173,7 +173,7 @@ def judged(row: Row, found: dict[str, list[Times]]) -> Iterator[dict[str, object
         native = [times[part] for times in found["native"]]
         usual = statistics.median(native)
         values: dict[str, object] = {"row": row.name, "part": part, "native": round(usual * 1e3, 4)}
-        for kind in KINDS[1:]:
+        for kind in KINDS:
             own = [times[part] for times in found[kind]]
             values[kind] = round(statistics.median(own) * 1e3, 4)
             ratios = (ours / theirs for ours, theirs in zip(own, native, strict=True))
@@ -185,11 +185,11 @@ def report(new: list[dict[str, object]], about: dict[str, object], results: Path
     """Prints the lines of a program, and keeps them; whether all reach the goal."""
     for each in new:
         name = f"{each['row']} {each['part']}".strip()
-        numbers = " ".join(f"{each[kind]:10.3f} {each[f'{kind}_ratio']:6.3f}" for kind in KINDS[1:])
+        numbers = " ".join(f"{each[kind]:10.3f} {each[f'{kind}_ratio']:6.3f}" for kind in KINDS)
         print(f"{name:44} {each['native']:10.3f} {numbers} {each['goal']:6.3f}", flush=True)
-    if results:
+    if results and new:
         kept = rows_but(results, FIELDS, row=new[0]["row"], **about)
-        write_rows(results, [*kept, *(about | each | {"date": TODAY} for each in new)], FIELDS)
+        write_rows(results, [*kept, *(about | each for each in new)], FIELDS)
     return all(each[f"{kind}_ratio"] <= each["goal"] for each in new for kind in AUTO)
 
 
@@ -243,13 +243,14 @@ def run_rows(
     """All rows; whether all reach their goals."""
     reached = True
     about = {"mpi": f"{mpi.name} {mpi.version}", "load": options.load}
+    measured = {"pairs": options.pairs, "date": TODAY}
     for row in rows:
         try:
             if options.decisions:
                 reached = report_decisions(start_of(row), library, row, options.decisions) and reached
             else:
                 new = list(judged(row, measure(start_of(row), library, row, options.pairs)))
-                reached = report(new, about, options.results) and reached
+                reached = report([each | measured for each in new], about, options.results) and reached
         except (BenchError, subprocess.TimeoutExpired) as error:
             print(f"{row.name:44} not measured: {error}", flush=True)
             reached = False
@@ -272,7 +273,7 @@ def run_mpi(entry: dict[str, str], options: argparse.Namespace, folder: Path) ->
             record(mpi, options.record)
         return True
     rows = [row for row in rows_of(program, options) if options.only in row.name]
-    columns = f" {'native':>10}" + "".join(f" {kind:>10} {'ratio':>6}" for kind in KINDS[1:]) + "   goal"
+    columns = f" {'native':>10}" + "".join(f" {kind:>10} {'ratio':>6}" for kind in KINDS) + "   goal"
     print(f"{mpi.name + ' ' + mpi.version:44}{' runs by their last variant' if options.decisions else columns}")
     with loaded(options.load):
         alone = [row for row in rows if not row.on_nodes]

@@ -19,7 +19,7 @@ from measured_rows import read_rows  # noqa: E402
 RESULTS = HERE / "results.csv"
 KINDS = ("again", "first", "cached")  # beside native
 FIELDS = (
-    *("mpi", "load", "row", "part", "native"),
+    *("mpi", "load", "row", "part", "pairs", "native"),
     *(column for kind in KINDS for column in (kind, f"{kind}_ratio")),
     *("goal", "date"),
 )
@@ -67,8 +67,10 @@ def tables(rows: Sequence[Row]) -> str:
     lines = []
     for mpi, load in dict.fromkeys((row["mpi"], row["load"]) for row in rows):
         own = [row for row in rows if (row["mpi"], row["load"]) == (mpi, load)]
-        beside = f"beside {load} processes that compute" if int(str(load)) else "with no other work"
-        lines += [f"### {mpi}, {beside}", "", f"Measured {max(str(row['date']) for row in own)}."]
+        beside = f"beside {load} processes that compute" if int(str(load)) else "no load beside"
+        dates = dict.fromkeys(sorted(str(row["date"]) for row in own))
+        turns = sorted({int(str(row["pairs"])) for row in own})
+        lines += [f"### {mpi}, {beside}", "", f"Measured {' and '.join(dates)}, {turns[0]} to {turns[-1]} turns a row."]
         programs = [row for row in own if not row["part"]]
         for part, write in ((programs, whole_programs), ([row for row in own if row["part"]], cells)):
             lines += ["", *write(part), ""] if part else []

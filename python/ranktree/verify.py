@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ranktree import _core
 from ranktree.child import Child
-from ranktree.helpers import MARKS, built, helper_for, library_text
+from ranktree.helpers import MARKS, built, library_text
 from ranktree.launcher import LaunchCommand, version_numbers
 from ranktree.shim import mpi_library
 
@@ -38,7 +38,7 @@ def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path
 
 
 def stand_in(command: LaunchCommand, folder: Path) -> str:
-    """The helper built with the very MPI that is launched; else a script that needs no MPI."""
+    """The helper that fits the launch; else a script that needs no MPI."""
     helper = matching_helper(command.family, command.version, command.program[0])
     if helper is not None:
         return str(helper)
@@ -49,17 +49,17 @@ def stand_in(command: LaunchCommand, folder: Path) -> str:
 
 
 def matching_helper(family: str, version: tuple[int, ...], program: str) -> Path | None:
-    """The helper built with the very MPI that a program loads, else with the launcher's; RANKTREE_MPI names one."""
-    if os.environ.get("RANKTREE_MPI"):
-        return helper_for(family)
+    """The helper that loads the same MPI library as a program; where none does, one of the launcher's release.
+
+    Of several it is the one that RANKTREE_MPI names, else the first.
+    """
+    known = built()
     library = library_of(program)
-    if library is not None:
-        for helper in built().values():
-            if library_of(str(helper)) == library:
-                return helper
-    if family not in MARKS:
-        return None
-    return next((helper for helper in built().values() if is_release(helper, family, version)), None)
+    found = [helper for helper in known.values() if library is not None and library_of(str(helper)) == library]
+    if not found and family in MARKS:
+        found = [helper for helper in known.values() if is_release(helper, family, version)]
+    named = known.get(os.environ.get("RANKTREE_MPI", ""))
+    return named if named in found else next(iter(found), None)
 
 
 def library_of(program: str) -> Path | None:

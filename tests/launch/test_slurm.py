@@ -117,10 +117,12 @@ def dead(cluster: MiniCluster, slurm: Callable) -> Iterator[None]:
     """The daemon, the step and the rank on n2 are killed; Slurm notices by the silence."""
     configuration = cluster.state / "slurm" / "slurm.conf"
     before = configuration.read_text(encoding="utf-8")
-    configuration.write_text(before.replace("SlurmdTimeout=300", "SlurmdTimeout=10"), encoding="utf-8")
-    slurm("scontrol", "reconfigure")
-    cluster.need("exec", "n2", "sh", "-c", "kill -9 $(ps -e -o pid=,comm= | grep -E 'slurm|trace_ends' | cut -c1-7)")
+    sooner = before.replace("SlurmdTimeout=300", "SlurmdTimeout=10")
+    assert sooner != before
     try:
+        configuration.write_text(sooner, encoding="utf-8")
+        slurm("scontrol", "reconfigure")
+        cluster.need("exec", "n2", "sh", "-c", "kill -9 $(ps -e -o pid=,comm= | awk '/slurm|trace_ends/ { print $1 }')")
         yield
     finally:
         configuration.write_text(before, encoding="utf-8")

@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 256; ++i) bytes[i] = (unsigned char)i;
   for (int round = 0; rank == 0 && round < kRounds; ++round) {
     MPI_Barrier(MPI_COMM_SELF);
-    if (write(1, bytes, sizeof bytes) != sizeof bytes || write(2, bytes, 255) != 255) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (write(1, bytes, sizeof bytes) != sizeof bytes || write(2, bytes, sizeof bytes) != sizeof bytes)
+      MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   return MPI_Finalize();

@@ -31,7 +31,7 @@ static long calls_on(MPI_Comm comm, long round) {
   return sum;
 }
 
-/* A communicator of all ranks of `comm`, of whose ranks the MPI may choose the order: another kind in each round. */
+/* A communicator of all ranks of `comm`, perhaps in another order: another kind in each round. */
 static MPI_Comm in_another_order(MPI_Comm comm, long round) {
   MPI_Comm made;
   MPI_Group all, turned;
