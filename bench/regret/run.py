@@ -40,7 +40,7 @@ sys.path[:0] = [str(HERE.parent / "collect"), str(HERE.parent)]
 from decisions import by_kind, flips, is_steady, last_decisions, text_of  # noqa: E402
 from launches import PACKED, BenchError, Cluster, Mpi, Start, on_one_node  # noqa: E402
 from measured_rows import rows_but, write_rows  # noqa: E402
-from tables import FIELDS, KINDS  # noqa: E402
+from tables import FIELDS, KINDS, missed  # noqa: E402
 
 SECONDS = 300
 GOAL, GRACE, CELL_GOAL = 1.02, 1e-3, 1 / 0.95
@@ -190,7 +190,7 @@ def report(new: list[dict[str, object]], about: dict[str, object], results: Path
     if results and new:
         kept = rows_but(results, FIELDS, row=new[0]["row"], **about)
         write_rows(results, [*kept, *(about | each for each in new)], FIELDS)
-    return all(each[f"{kind}_ratio"] <= each["goal"] for each in new for kind in AUTO)
+    return not any(map(missed, new))
 
 
 def report_decisions(start: Start, library: Path, row: Row, runs: int) -> bool:
@@ -237,11 +237,10 @@ def loaded(processes: int) -> Iterator[None]:
             process.wait()
 
 
-def run_rows(
-    rows: list[Row], start_of: Callable[[Row], Start], library: Path, options: argparse.Namespace, mpi: Mpi
-) -> bool:
+def run_rows(rows: list[Row], start_of: Callable[[Row], Start], mpi: Mpi, options: argparse.Namespace) -> bool:
     """All rows; whether all reach their goals."""
     reached = True
+    library = library_of(options.build, mpi.name)
     about = {"mpi": f"{mpi.name} {mpi.version}", "load": options.load}
     measured = {"pairs": options.pairs, "date": TODAY}
     for row in rows:
@@ -267,7 +266,6 @@ def run_mpi(entry: dict[str, str], options: argparse.Namespace, folder: Path) ->
     program = folder / f"calls_{entry['name']}"
     subprocess.run([entry["mpicc"], "-O2", "-o", program, HERE / "calls.c"], check=True, timeout=60)
     mpi = Mpi(entry["name"], entry["family"], entry["version"], entry["mpiexec"], program)
-    library = library_of(options.build, mpi.name)
     if options.record:
         with loaded(options.load):
             record(mpi, options.record)
@@ -277,14 +275,14 @@ def run_mpi(entry: dict[str, str], options: argparse.Namespace, folder: Path) ->
     print(f"{mpi.name + ' ' + mpi.version:44}{' runs by their last variant' if options.decisions else columns}")
     with loaded(options.load):
         alone = [row for row in rows if not row.on_nodes]
-        reached = run_rows(alone, lambda row: on_one_node(mpi, row.ranks), library, options, mpi)
+        reached = run_rows(alone, lambda row: on_one_node(mpi, row.ranks), mpi, options)
         on_nodes = [row for row in rows if row.on_nodes]
         cluster = Cluster(options.build, folder)
         if not on_nodes or (refusal := cluster.refusal()):
             print(f"emulated nodes: {refusal if on_nodes else 'no rows'}")
             return reached
         with cluster.up(4, 200, 200):
-            on_cluster = run_rows(on_nodes, lambda _: cluster.start(mpi, [4] * 4, PACKED), library, options, mpi)
+            on_cluster = run_rows(on_nodes, lambda _: cluster.start(mpi, [4] * 4, PACKED), mpi, options)
         return on_cluster and reached
 
 

@@ -66,7 +66,8 @@ class Child:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 pending = signal.sigtimedwait(ENDING, 0)  # sent to both: the child was faster
-                self.ended_by = pending.si_signo if pending is not None else self.ended_by
+                if pending is not None:
+                    self.ended_by = pending.si_signo
                 return os.waitstatus_to_exitcode(status)
             self._forward(child, signal.sigtimedwait(FORWARDED | {signal.SIGCHLD}, 1))
             over = time.monotonic() - start - seconds if seconds is not None else -1
