@@ -28,10 +28,9 @@ fetch() { # what pip must find in the root, which needs no network
   "$python" -m pip download -q --disable-pip-version-check --only-binary :all: -d "$ranktree/wheels" "$ranktree"/wheels/ranktree-*.whl "$@"
 }
 prepare() { # a root, its packages, then the packages to install by pip
-  root=$1
-  ranktree=$root/opt/ranktree
+  ranktree=$1/opt/ranktree
   # shellcheck disable=SC2086  # several words
-  "$source/packaging/make_root.sh" "$root" $2
+  "$source/packaging/make_root.sh" "$1" $2
   shift 2
   rm -rf "$ranktree"
   mkdir -p "$ranktree/wheels" "$ranktree/bin"
@@ -42,8 +41,7 @@ prepare() { # a root, its packages, then the packages to install by pip
 if [ -z "$built_with" ]; then
   prepare "$root-alone" "$python_alone" "$@"
   fetch
-  "$source/packaging/in_root.sh" "$root" sh /opt/ranktree/test_pip_alone.sh
-  root=${root%-alone}
+  "$source/packaging/in_root.sh" "$root-alone" sh /opt/ranktree/test_pip_alone.sh
 fi
 prepare "$root" "$packages" "$@"
 # shellcheck disable=SC2086  # several words
