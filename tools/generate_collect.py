@@ -11,6 +11,7 @@ CALLS = {
     "Allgatherv": "allgatherv",
     "Allreduce": "allreduce",
     "Alltoall": "alltoall",
+    "Alltoallv": "alltoallv",
     "Barrier": "barrier",
     "Bcast": "broadcast",
     "Gather": "gather",
@@ -25,7 +26,9 @@ CALLS = {
 LISTS = (
     ("recvcounts, displs", "{recvcounts, displs, ranks}"),
     ("sendcounts, displs", "{sendcounts, displs, ranks}"),
-    ("recvcounts", "{recvcounts, nullptr, ranks}"),
+    ("sendcounts, sdispls", "{sendcounts, sdispls, ranks}"),
+    ("recvcounts, rdispls", "{recvcounts, rdispls, ranks}"),
+    ("recvcounts, datatype", "{recvcounts, nullptr, ranks}, datatype"),
 )
 NONBLOCKING = {f"I{name.lower()}": name for name in ("Bcast", "Reduce", "Allreduce")}
 # Calls that make communicators, blocking, and where they put them.
@@ -70,8 +73,9 @@ def described(base: str, arguments: str) -> str:
     arguments = arguments.removesuffix(", request")
     if not has_lists(base):
         return f"[&](std::size_t) {{ return {CALLS[base]}({arguments}); }}"
-    found, lists = next(pair for pair in LISTS if pair[0] in arguments)
-    return f"[&](std::size_t ranks) {{ return {CALLS[base]}({arguments.replace(found, lists)}); }}"
+    for found, lists in LISTS:
+        arguments = arguments.replace(found, lists)
+    return f"[&](std::size_t ranks) {{ return {CALLS[base]}({arguments}); }}"
 
 
 def entries(expression: object) -> str:

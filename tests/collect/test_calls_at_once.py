@@ -86,6 +86,17 @@ def test_trials_across_nodes_drive_operations_in_flight(mpi: Mpi, tmp_path: Path
         assert re.search(r"3 ranks on 2 nodes: broadcast \S+: \S+ \| native", text), text
 
 
+IN_LANES = "alltoall=messages:flat:form=lanes"
+
+
+def test_blocks_of_unequal_sizes_end_as_the_mpis(mpi: Mpi, tmp_path: Path) -> None:
+    """Alltoallv between nodes of 3 and 2 ranks: sizes around the length from which blocks travel alone."""
+    log = tmp_path / "log"
+    within = ["within"] if known_bugs.has(mpi, "truncated-messages-overrun") else []
+    run(mpi, 5, mpi.program("at_once_unequal"), *within, rule=IN_LANES, log=log)
+    assert served(log) == {"alltoall": 100 - 4 * 7 * len(within)}
+
+
 def test_user_functions_see_the_programs_datatype(mpi: Mpi) -> None:
     run(mpi, 3, mpi.program("at_once_between"), "type", rule="allreduce=messages:recursive-doubling:groups=1")
 

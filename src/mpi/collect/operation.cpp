@@ -66,8 +66,10 @@ bool arguments_are_right(const Operation& operation, int rank, int size) {
   if (reduces(operation.collective) && operation.op == MPI_OP_NULL) return false;
   if (!in_place_is_right(operation, rank)) return false;
   const bool scattering = operation.collective == Collective::kScatter;
+  const bool exchanging = operation.collective == Collective::kAlltoall;
   const bool displaced = operation.collective != Collective::kReduceScatter;
-  if (sends(operation, rank) && !side_is_right(operation.send, operation.vector && scattering, displaced, size)) {
+  if (sends(operation, rank) &&
+      !side_is_right(operation.send, operation.vector && (scattering || exchanging), displaced, size)) {
     return false;
   }
   return !receives(operation, rank) ||

@@ -19,13 +19,13 @@ struct Operation {
     void* buffer = nullptr;  // of the send side never written
     std::int64_t count = 0;  // of the calling rank's block where there are blocks
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    // Vector forms, on the side that has all blocks, in elements of `type` (reduce_scatter: counts only); else empty.
+    // Vector forms, on each side that has all blocks, in elements of `type` (reduce_scatter: counts only); else empty.
     std::span<const int> counts;
     std::span<const int> displacements;
   };
 
   core::schedule::Collective collective = core::schedule::Collective::kBarrier;
-  bool vector = false;  // Gatherv, Scatterv, Allgatherv, Reduce_scatter: blocks of different sizes
+  bool vector = false;  // Gatherv, Scatterv, Allgatherv, Reduce_scatter, Alltoallv: blocks of different sizes
   Side send;
   Side receive;  // reductions: has the type and the count also where only the root receives
   MPI_Op op = MPI_OP_NULL;
@@ -167,6 +167,15 @@ inline Operation alltoall(const void* from, std::int64_t count, MPI_Datatype typ
                           MPI_Comm comm) {  // #lizard forgives: MPI's arguments
   return rooted(core::schedule::Collective::kAlltoall, sent(from, count, type),
                 received(into, received_count, received_type), 0, comm);
+}
+
+inline Operation alltoallv(const void* from, const Lists& lists, MPI_Datatype type, void* into,
+                           const Lists& received_lists, MPI_Datatype received_type,
+                           MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  Operation made = rooted(core::schedule::Collective::kAlltoall, blocks(const_cast<void*>(from), lists, type, comm),
+                          blocks(into, received_lists, received_type, comm), 0, comm);
+  made.vector = true;
+  return made;
 }
 // NOLINTEND(readability-function-size)
 

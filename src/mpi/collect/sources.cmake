@@ -10,7 +10,9 @@ set(
   collect/execute/execution.cpp
   collect/execute/levels.cpp
   collect/execute/messages.cpp
+  collect/execute/posted.cpp
   collect/execute/programs.cpp
+  collect/execute/vector_exchange.cpp
   collect/operation.cpp
   collect/process.cpp
   collect/requests/in_flight.cpp

@@ -63,6 +63,9 @@ int call_with_lists(const Operation& o, MPI_Request* request) {
     case Collective::kReduceScatter:
       return either(request, PMPI_Reduce_scatter, PMPI_Ireduce_scatter, s.buffer, r.buffer, r.counts.data(), r.type,
                     o.op, o.comm);
+    case Collective::kAlltoall:
+      return either(request, PMPI_Alltoallv, PMPI_Ialltoallv, s.buffer, s.counts.data(), s.displacements.data(), s.type,
+                    r.buffer, r.counts.data(), r.displacements.data(), r.type, o.comm);
     default:
       return MPI_ERR_INTERN;
   }

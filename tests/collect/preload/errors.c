@@ -20,6 +20,8 @@ static void calls(MPI_Comm comm, int size) {
   note("op", MPI_Allreduce(in, out, 1, MPI_INT, MPI_OP_NULL, comm));
   note("gather_root", MPI_Gather(in, 1, MPI_INT, out, 1, MPI_INT, size + 5, comm));
   note("scatter_count", MPI_Scatter(in, -2, MPI_INT, out, -2, MPI_INT, 0, comm));
+  const int counts[64] = {-1}, places[64] = {0};
+  note("alltoallv_count", MPI_Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm));
   note("comm", MPI_Barrier(MPI_COMM_NULL));
   note("right", MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, comm));
 }

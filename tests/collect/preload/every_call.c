@@ -104,6 +104,19 @@ static void vectors(MPI_Comm comm, int count, int root, int seed, int* in, int* 
   MPI_Scatterv(in, rank == root ? counts : NULL, rank == root ? places : NULL, MPI_INT, out, counts[rank], MPI_INT,
                root, comm);
   take(out, sizeof(int) * (size_t)counts[rank]);
+  int sent[64], from[64], received[64], into[64], all = 0;
+  sum = 0;
+  for (int i = 0; i < size; ++i) {
+    sent[i] = (rank * 5 + i * 3 + seed) % (count + 1);
+    from[i] = sum;
+    sum += sent[i];
+    received[i] = (i * 5 + rank * 3 + seed) % (count + 1);
+    into[i] = all;
+    all += received[i];
+  }
+  fill(in, sum, seed + 4);
+  MPI_Alltoallv(in, sent, from, MPI_INT, out, received, into, MPI_INT, comm);
+  take(out, sizeof(int) * (size_t)all);
 }
 
 /* The gaps of a vector type stay what they were. */

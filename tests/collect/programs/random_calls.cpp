@@ -31,6 +31,7 @@ namespace {
 namespace collect = ranktree::mpi::collect;
 using collect::Operation;
 using ranktree::core::predict::Choice;
+using ranktree::core::predict::choice_from_text;
 using ranktree::core::predict::Variant;
 using ranktree::core::schedule::Collective;
 
@@ -77,8 +78,7 @@ class Random {
     Case drawn;
     drawn.collective = static_cast<Collective>(roll(dice, 9));
     drawn.root = has_root(drawn.collective) ? roll(dice, size_) : 0;
-    drawn.vector =
-        roll(dice, 2) == 0 && drawn.collective >= Collective::kGather && drawn.collective <= Collective::kReduceScatter;
+    drawn.vector = roll(dice, 2) == 0 && drawn.collective >= Collective::kGather;
     if (reduces(drawn.collective)) {
       draw_reduction(drawn, dice);
     } else if (drawn.collective != Collective::kBarrier) {
@@ -134,8 +134,10 @@ class Random {
     const Kind& receives = kinds_.of_ints()[static_cast<std::size_t>(roll(own, 6))];
     const int dozens = random_count(dice) % 300;
     std::vector<int> blocks(static_cast<std::size_t>(size_), dozens * 12);
-    for (int& block : blocks) block = drawn.vector ? random_count(dice) % 60 * 12 : block;
+    const bool exchanges = drawn.vector && drawn.collective == Collective::kAlltoall;
+    for (int& block : blocks) block = drawn.vector && !exchanges ? random_count(dice) % 60 * 12 : block;
     const bool in_place = roll(dice, 3) == 0;
+    const std::vector<std::vector<int>> pairs = exchanges ? draw_pairs(dice) : std::vector<std::vector<int>>{};
     const int mine = blocks[static_cast<std::size_t>(rank_)];
     switch (drawn.collective) {
       case Collective::kBroadcast:
@@ -152,12 +154,26 @@ class Random {
         drawn.receive = whole(receives, mine);
         drawn.receive.in_place = in_place && at_root(drawn);
         break;
+      case Collective::kAlltoall:
+        drawn.send = all(sends, pairs.empty() ? blocks : pairs[static_cast<std::size_t>(rank_)], drawn.vector, own);
+        for (std::size_t i = 0; i < pairs.size(); ++i) blocks[i] = pairs[i][static_cast<std::size_t>(rank_)];
+        drawn.receive = all(receives, blocks, drawn.vector, own);
+        break;
       default:
-        drawn.send = drawn.collective == Collective::kAlltoall ? all(sends, blocks, false, own) : whole(sends, mine);
-        drawn.send.in_place = in_place;
+        drawn.send = whole(sends, mine);
         drawn.receive = all(receives, blocks, drawn.vector, own);
         break;
     }
+    if (!has_root(drawn.collective)) drawn.send.in_place = in_place;
+  }
+
+  // Of an alltoallv: what each rank sends to each. Some blocks exceed 2048 bytes, from where they travel alone.
+  [[nodiscard]] std::vector<std::vector<int>> draw_pairs(Dice dice) const {
+    std::vector<std::vector<int>> pairs(static_cast<std::size_t>(size_));
+    for (std::vector<int>& row : pairs) {
+      for (int to = 0; to < size_; ++to) row.push_back(random_count(dice) % 120 * 12);
+    }
+    return pairs;
   }
 
   static Side whole(const Kind& kind, int ints) {
@@ -406,7 +422,10 @@ bool run_case(MPI_Comm comm, const Kinds& kinds, Random& random, Dice& dice, Cou
   if (moves) native.receive = plain_area(drawn.receive, before.receive, plain.receive);
   Areas ours = before;
   const Operation made = make_operation(drawn, ours, comm);
-  const Choice choice = random_choice(drawn.collective, random.size(), dice);
+  Choice choice = random_choice(drawn.collective, random.size(), dice);
+  if (drawn.vector && drawn.collective == Collective::kAlltoall) {  // the only one
+    choice = choice_from_text("messages:flat:form=lanes", drawn.collective);
+  }
   if (!can_run(*context, made, choice)) {
     ++count.refused;
     return true;

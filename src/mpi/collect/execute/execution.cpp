@@ -16,6 +16,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/datatypes.h"
 #include "mpi/collect/errors.h"
+#include "mpi/collect/execute/posted.h"
 #include "mpi/collect/execute/programs.h"
 #include "mpi/collect/execute/workspace.h"
 #include "mpi/collect/memory.h"
@@ -121,9 +122,7 @@ void Execution::post(std::int32_t index) {
   std::int64_t done = 0;
   do {  // messages of barriers are empty
     const auto count = static_cast<int>(std::min(range.count - done, kMostAtOnce));
-    work_->owners.push_back(index);
-    work_->requests.push_back(MPI_REQUEST_NULL);
-    MPI_Request* const request = &work_->requests.back();
+    MPI_Request* const request = post_for(*work_, index);
     check_own(sends ? PMPI_Isend(at(range, done), count, elements_.type, step.peer, tag_, context_.comm(), request)
                     : PMPI_Irecv(at(range, done), count, elements_.type, step.peer, tag_, context_.comm(), request),
               sends ? "MPI_Isend" : "MPI_Irecv");
@@ -153,66 +152,16 @@ void Execution::complete(std::int32_t index) {
   }
 }
 
-int Execution::test_some(int& ended) {
-  return PMPI_Testsome(static_cast<int>(work_->requests.size()), work_->requests.data(), &ended, work_->indices.data(),
-                       work_->statuses.data());
-}
-
-// For simulated ranks. Not MPI_Waitsome, in which SMPI tests all other requests, and takes simulated time for each
-// test.
-int Execution::wait_for_one(int& ended) {
-  int index = MPI_UNDEFINED;
-  const int code =
-      PMPI_Waitany(static_cast<int>(work_->requests.size()), work_->requests.data(), &index, work_->statuses.data());
-  ended = index == MPI_UNDEFINED ? 0 : 1;
-  work_->indices[0] = index;
-  if (ended != 0) work_->statuses[0].MPI_ERROR = code;
-  return code;
-}
-
 // True when a message has completed.
 bool Execution::test() {
-  Workspace& work = *work_;
-  const std::size_t active = work.requests.size();
-  if (work.indices.size() < active) {
-    work.indices.resize(active);
-    work.statuses.resize(active);
-  }
-  int ended = 0;
-  const int code = context_.process().in_flight.may_wait() ? wait_for_one(ended) : test_some(ended);
-  if (code != MPI_SUCCESS) note_errors(code, ended);
-  if (ended <= 0) return false;
-  const auto all = work.indices.begin();
-  for (auto index = all; index != all + ended; ++index) {
-    const std::int32_t step = work.owners[static_cast<std::size_t>(*index)];
-    if (--work.waits[static_cast<std::size_t>(step)] == 0) complete(step);
-  }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < active; ++i) {
-    if (work.requests[i] == MPI_REQUEST_NULL) continue;
-    work.requests[kept] = work.requests[i];
-    work.owners[kept++] = work.owners[i];
-  }
-  work.requests.resize(kept);
-  work.owners.resize(kept);
-  return true;
-}
-
-// MPICH returns MPI_ERR_IN_STATUS, Open MPI the error of the first status that has one.
-void Execution::note_errors(int code, int ended) {
-  if (ended <= 0) check_own(code, "MPI_Testsome");
-  for (int i = 0; i < ended; ++i) errors_.note(work_->statuses[static_cast<std::size_t>(i)].MPI_ERROR, "a message");
-  if (code != MPI_ERR_IN_STATUS) errors_.note(code, "a message");
+  return test_posted(*work_, context_.process().in_flight.may_wait(), errors_, [&](std::int32_t step) {
+    if (--work_->waits[static_cast<std::size_t>(step)] == 0) complete(step);
+  });
 }
 
 // After an error: messages that others may yet send must find their memory.
 void Execution::abandon() noexcept {
-  for (std::size_t i = 0; i < work_->requests.size(); ++i) {
-    MPI_Request& request = work_->requests[i];
-    if (request == MPI_REQUEST_NULL) continue;
-    if (prepared_->step(work_->owners[i]).action == Action::kReceive) PMPI_Cancel(&request);
-    PMPI_Request_free(&request);
-  }
+  abandon_posted(*work_, [&](std::int32_t step) { return prepared_->step(step).action == Action::kReceive; });
   context_.keep(std::move(work_->scratch));
 }
 

@@ -49,10 +49,7 @@ class Execution {
 
  private:
   void advance();
-  int test_some(int& ended);
-  int wait_for_one(int& ended);
   bool test();
-  void note_errors(int code, int ended);
   void ready(std::int32_t index);
   void complete(std::int32_t index);
   void post(std::int32_t index);

@@ -23,6 +23,7 @@
 #include "mpi/collect/execute/buffers.h"
 #include "mpi/collect/execute/execution.h"
 #include "mpi/collect/execute/programs.h"
+#include "mpi/collect/execute/vector_exchange.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/shared/node_team.h"
@@ -222,6 +223,14 @@ bool can_combine(const Operation& operation, const Hierarchy& hierarchy, const C
   return is_commutative(operation.op) || keeps_rank_order(operation.collective, hierarchy, choice.composition);
 }
 
+// One algorithm, in one form, on the machine's nodes.
+bool can_exchange(const Context& context, const Operation& operation, const Choice& choice) {
+  const std::vector<Algorithm>& algorithms = choice.composition.algorithms;
+  return has_lanes(context) && operation.send.buffer != MPI_IN_PLACE && choice.groups == 0 &&
+         choice.composition.form == Form::kLanes && choice.composition.segment == 0 &&
+         std::all_of(algorithms.begin(), algorithms.end(), [](Algorithm each) { return each == Algorithm::kFlat; });
+}
+
 bool can_message_on(const Operation& operation, const Hierarchy& hierarchy, const Choice& choice) {
   if (!choice.composition.fits(hierarchy) || !has_form(operation.collective, choice.composition.form)) return false;
   return !reduces(operation) || can_combine(operation, hierarchy, choice);
@@ -232,11 +241,13 @@ bool can_message_on(const Operation& operation, const Hierarchy& hierarchy, cons
 bool can_message(Context& context, const Operation& operation, const Choice& choice) {
   const std::vector<Algorithm>& algorithms = choice.composition.algorithms;
   if (algorithms.empty() || choice.groups < 0 || choice.groups > context.size()) return false;
+  if (is_vector_exchange(operation)) return can_exchange(context, operation, choice);
   return can_message_on(operation, context.hierarchy(choice.groups), choice);
 }
 
 std::unique_ptr<Running> start_messages(const std::shared_ptr<Context>& context, const Operation& operation,
                                         const Choice& choice) {
+  if (is_vector_exchange(operation)) return start_vector_exchange(context, operation);
   std::unique_ptr<Running> running;
   if (has_list(operation) && !is_flat(context->hierarchy(choice.groups), choice)) {
     running = std::make_unique<ListFirst>(context, operation, choice);

@@ -26,6 +26,7 @@
 #include "mpi/check.h"
 #include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/execute/vector_exchange.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/process.h"
 #include "mpi/collect/select/account.h"
@@ -67,6 +68,13 @@ double fingerprint(const std::vector<Candidate>& candidates) {
   std::string text;
   for (const Candidate& each : candidates) text += to_text(each.choice) + ' ';
   return static_cast<double>(std::hash<std::string>{}(text)&kExact);
+}
+
+// Of an alltoallv. Without the sizes there is no model of its time.
+std::vector<Candidate> only_in_lanes() {
+  Choice choice{.variant = Variant::kMessages};
+  choice.composition = {.form = core::schedule::Form::kLanes, .algorithms = {core::schedule::Algorithm::kFlat}};
+  return {{.choice = std::move(choice)}};
 }
 
 // Of one kind of call.
@@ -183,7 +191,7 @@ Selector::Selector(Context& context, Settings settings)
 
 // How many calls of a kind are native at first.
 std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, std::size_t size) const {
-  // Without bytes nothing is moved, except by vector gathers, whose sizes no rank knows of all.
+  // Without bytes nothing is moved, except where no rank knows the sizes of all.
   const bool unknown = is_unknown(collective, kind);
   if (size == 0 && collective != Collective::kBarrier && !unknown) return CallTable::kForEver;
   if (settings_.rules) {
@@ -194,8 +202,10 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
     return served ? 0 : CallTable::kForEver;
   }
   const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
-  if (wish.automatic)
-    return unknown ? CallTable::kForEver : TuningEntry::observed_calls(size == 0 ? 0 : least_bytes(size), kClock);
+  if (wish.automatic) {
+    if (unknown && (collective != Collective::kAlltoall || !has_lanes(context_))) return CallTable::kForEver;
+    return TuningEntry::observed_calls(size == 0 ? 0 : least_bytes(size), kClock);
+  }
   return wish.choice.variant == Variant::kNative ? CallTable::kForEver : 0;
 }
 
@@ -441,6 +451,7 @@ std::vector<Candidate> Selector::candidates_for(const Operation& operation, cons
   if (!settings_.parameters && context_.node_count() > 1 && !has_first_kind_) {
     parameters_ = with_measured_links(parameters_, context_);
   }
+  if (is_vector_exchange(operation)) return only_in_lanes();
   const bool shared = make_shared_memory();
   std::vector<Candidate> candidates;
   attempt_together(context_.comm(), [&] {
