@@ -128,6 +128,15 @@ def dead(cluster: MiniCluster, slurm: Callable) -> Iterator[None]:
         configuration.write_text(before, encoding="utf-8")
         slurm("scontrol", "reconfigure")
         cluster.need("exec", "n2", "slurmd", "-f", configuration)
+        wait_for_idle(slurm, "n2")
+
+
+def wait_for_idle(slurm: Callable, node: str) -> None:
+    """Until it takes the next test's steps."""
+    deadline = time.monotonic() + 60
+    while slurm("sinfo", "-h", "-n", node, "-o", "%t").stdout.strip() != "idle":
+        assert time.monotonic() < deadline, slurm("scontrol", "show", "node", node).stdout
+        time.sleep(0.2)
 
 
 @pytest.mark.parametrize("failure", [declared_down, dead])

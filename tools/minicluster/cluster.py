@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -175,9 +176,11 @@ class Cluster:
         nodes = [name for name in names if name != HEAD]
         slots = parameters.cpus or 1
         (self.state / "hostfile").write_text("".join(f"{name} slots={slots}\n" for name in nodes), encoding="ascii")
-        # For tools that need the name of one program: the script behaves as Open MPI's mpirun on the cluster.
+        # For tools that need the name of one program: the script behaves as Open MPI's mpirun on the cluster. By this
+        # interpreter, since finding one may take longer than a launch.
         script = self.state / "mpirun"
-        script.write_text(f'#!/bin/sh\nexec {HERE / "minicluster"} mpirun {self.state} "$@"\n', encoding="utf-8")
+        words = shlex.join([sys.executable, str(HERE / "minicluster"), "mpirun", str(self.state)])
+        script.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
         script.chmod(0o755)
         description = {**asdict(parameters), "names": nodes, "programs": str(programs)}
         temporary = self.state / "cluster.json.new"
