@@ -6,10 +6,12 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
+from classes import class_pictures, class_tables
 from picture import draw, plot
 from placed import (
     ALL_PAIRS,
     ARITY,
+    BY_CLASS,
     CALL,
     EXAMPLE,
     HSPLIT,
@@ -263,10 +265,14 @@ def section(target: PlacedTarget, rows: Rows, claims: list[PlacedClaim]) -> Iter
         LEVELS: level_table,
     }
     yield from writers.get(target.keys[0][1], simulated_tables)(target, rows)
+    if target.name == BY_CLASS:
+        yield from class_tables(target, rows)
 
 
 def pictures(target: PlacedTarget, rows: Rows) -> dict[str, str]:
     """SVG texts by file name."""
+    if target.name == BY_CLASS:
+        return class_pictures(target, rows)
     groups, placements = grid_of(target)
     kernels = list(dict.fromkeys(group[1] for group in groups))
     sizes = {group[2] for group in groups}
