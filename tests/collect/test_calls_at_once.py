@@ -97,6 +97,17 @@ def test_blocks_of_unequal_sizes_end_as_the_mpis(mpi: Mpi, tmp_path: Path) -> No
     assert served(log) == {"alltoall": 100 - 4 * 7 * len(within)}
 
 
+def test_auto_tries_blocks_of_unequal_sizes_between_nodes(mpi: Mpi, tmp_path: Path) -> None:
+    """On one machine in place of two nodes the native call is faster."""
+    log = tmp_path / "log"
+    spins = known_bugs.spins(mpi)
+    run(mpi, 3, mpi.program("at_once_unequal"), "often", 200 if spins else 20000, rule="auto", log=log)
+    if not spins:
+        text = log.read_text()
+        skip_if_overdrawn(text)
+        assert re.search(r"alltoall of unequal blocks: \S+ \| native .*\| messages:flat:form=lanes", text), text
+
+
 def test_user_functions_see_the_programs_datatype(mpi: Mpi) -> None:
     run(mpi, 3, mpi.program("at_once_between"), "type", rule="allreduce=messages:recursive-doubling:groups=1")
 

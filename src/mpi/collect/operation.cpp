@@ -48,6 +48,13 @@ bool side_is_right(const Side& side, bool lists, bool displaced, int size) {
   return counts_are_right(side.counts, size) && (!displaced || side.displacements.data() != nullptr);
 }
 
+// Of an alltoallv. Where all blocks are empty there need be no displacements.
+bool lists_are_right(const Side& side, int size) {
+  if (!side_is_right(side, true, false, size)) return false;
+  const auto is_empty = [](int count) { return count == 0; };
+  return side.displacements.data() != nullptr || std::all_of(side.counts.begin(), side.counts.end(), is_empty);
+}
+
 // Only the root of a rooted operation, and every rank in others, may be in place, on one side. What MPI ignores on a
 // rank may be anything there: all ranks must find the same call right.
 bool in_place_is_right(const Operation& o, int rank) {
@@ -65,11 +72,13 @@ bool arguments_are_right(const Operation& operation, int rank, int size) {
   if (has_root(operation.collective) && (operation.root < 0 || operation.root >= size)) return false;
   if (reduces(operation.collective) && operation.op == MPI_OP_NULL) return false;
   if (!in_place_is_right(operation, rank)) return false;
+  if (operation.vector && operation.collective == Collective::kAlltoall) {
+    return (!sends(operation, rank) || lists_are_right(operation.send, size)) &&
+           lists_are_right(operation.receive, size);
+  }
   const bool scattering = operation.collective == Collective::kScatter;
-  const bool exchanging = operation.collective == Collective::kAlltoall;
   const bool displaced = operation.collective != Collective::kReduceScatter;
-  if (sends(operation, rank) &&
-      !side_is_right(operation.send, operation.vector && (scattering || exchanging), displaced, size)) {
+  if (sends(operation, rank) && !side_is_right(operation.send, operation.vector && scattering, displaced, size)) {
     return false;
   }
   return !receives(operation, rank) ||

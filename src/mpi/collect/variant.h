@@ -25,10 +25,10 @@ std::unique_ptr<Running> start_native(const Operation& operation);
 // memory that is not there, ...). Depends only on what is equal on all ranks. Local: after has_node_team().
 bool can_run(Context& context, const Operation& operation, const core::predict::Choice& choice);
 
-// False for a reduction that some variants cannot carry out although they carry out others of its kind (call_kind.h):
-// of elements that overlap or do not fit into shared memory, where there is some, of types that an operation of MPI's
-// is not defined for, with a count for each rank and an operation that does not commute. Depends and is local as
-// can_run().
+// False for an alltoallv in place, and for a reduction that some variants cannot carry out although they carry out
+// others of its kind (call_kind.h): of elements that overlap or do not fit into shared memory, where there is some, of
+// types that an operation of MPI's is not defined for, with a count for each rank and an operation that does not
+// commute. Depends and is local as can_run().
 bool is_usual(Context& context, const Operation& operation);
 
 // Begins it; the same choice on all ranks, one for which can_run(). The arguments are valid. Buffers belong to the

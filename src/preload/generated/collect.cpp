@@ -3,70 +3,35 @@
 #include "preload/collect/entries.h"
 
 #if RANKTREE_HAS_MPI_Allgather
-RANKTREE_SERVED(MPI_Allgather, ([&](std::size_t) {
-                  return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-                }),
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                 MPI_Datatype recvtype, MPI_Comm comm),
-                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_SERVED(MPI_Allgather, ([&](std::size_t) { return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgather_c
-RANKTREE_SERVED(MPI_Allgather_c, ([&](std::size_t) {
-                  return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-                }),
-                (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                 MPI_Datatype recvtype, MPI_Comm comm),
-                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_SERVED(MPI_Allgather_c, ([&](std::size_t) { return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv
-RANKTREE_SERVED(MPI_Allgatherv, ([&](std::size_t ranks) {
-                  return allgatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, comm);
-                }),
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                 const int displs[], MPI_Datatype recvtype, MPI_Comm comm),
-                sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
+RANKTREE_SERVED(MPI_Allgatherv, ([&](std::size_t ranks) { return allgatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce
-RANKTREE_SERVED(MPI_Allreduce, ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }),
-                (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
-                sendbuf, recvbuf, count, datatype, op, comm)
+RANKTREE_SERVED(MPI_Allreduce, ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce_c
-RANKTREE_SERVED(MPI_Allreduce_c, ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }),
-                (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
-                sendbuf, recvbuf, count, datatype, op, comm)
+RANKTREE_SERVED(MPI_Allreduce_c, ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall
-RANKTREE_SERVED(MPI_Alltoall, ([&](std::size_t) {
-                  return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-                }),
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                 MPI_Datatype recvtype, MPI_Comm comm),
-                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_SERVED(MPI_Alltoall, ([&](std::size_t) { return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall_c
-RANKTREE_SERVED(MPI_Alltoall_c, ([&](std::size_t) {
-                  return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-                }),
-                (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                 MPI_Datatype recvtype, MPI_Comm comm),
-                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_SERVED(MPI_Alltoall_c, ([&](std::size_t) { return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallv
-RANKTREE_SERVED(MPI_Alltoallv, ([&](std::size_t ranks) {
-                  return alltoallv(sendbuf, {sendcounts, sdispls, ranks}, sendtype, recvbuf,
-                                   {recvcounts, rdispls, ranks}, recvtype, comm);
-                }),
-                (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                 const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm),
-                sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
+RANKTREE_SERVED(MPI_Alltoallv, ([&](std::size_t ranks) { return alltoallv(sendbuf, {sendcounts, sdispls, ranks}, sendtype, recvbuf, {recvcounts, rdispls, ranks}, recvtype, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Barrier
@@ -74,26 +39,19 @@ RANKTREE_SERVED(MPI_Barrier, ([&](std::size_t) { return barrier(comm); }), (MPI_
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast
-RANKTREE_SERVED(MPI_Bcast, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }),
-                (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype,
-                root, comm)
+RANKTREE_SERVED(MPI_Bcast, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast_c
-RANKTREE_SERVED(MPI_Bcast_c, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }),
-                (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count,
-                datatype, root, comm)
+RANKTREE_SERVED(MPI_Bcast_c, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Cart_create
-RANKTREE_MAKING(MPI_Cart_create, comm_cart,
-                (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart),
-                comm_old, ndims, dims, periods, reorder, comm_cart)
+RANKTREE_MAKING(MPI_Cart_create, comm_cart, (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart), comm_old, ndims, dims, periods, reorder, comm_cart)
 #endif
 
 #if RANKTREE_HAS_MPI_Cart_sub
-RANKTREE_MAKING(MPI_Cart_sub, newcomm, (MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm), comm, remain_dims,
-                newcomm)
+RANKTREE_MAKING(MPI_Cart_sub, newcomm, (MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm), comm, remain_dims, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_create
@@ -101,8 +59,7 @@ RANKTREE_MAKING(MPI_Comm_create, newcomm, (MPI_Comm comm, MPI_Group group, MPI_C
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_create_group
-RANKTREE_MAKING(MPI_Comm_create_group, newcomm, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm), comm,
-                group, tag, newcomm)
+RANKTREE_MAKING(MPI_Comm_create_group, newcomm, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm), comm, group, tag, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_dup
@@ -114,180 +71,93 @@ RANKTREE_MAKING(MPI_Comm_dup_with_info, newcomm, (MPI_Comm comm, MPI_Info info, 
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_split
-RANKTREE_MAKING(MPI_Comm_split, newcomm, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm), comm, color, key,
-                newcomm)
+RANKTREE_MAKING(MPI_Comm_split, newcomm, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm), comm, color, key, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_split_type
-RANKTREE_MAKING(MPI_Comm_split_type, newcomm,
-                (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm), comm, split_type, key, info,
-                newcomm)
+RANKTREE_MAKING(MPI_Comm_split_type, newcomm, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm), comm, split_type, key, info, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Dist_graph_create
-RANKTREE_MAKING(MPI_Dist_graph_create, comm_dist_graph,
-                (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
-                 const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph),
-                comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph)
+RANKTREE_MAKING(MPI_Dist_graph_create, comm_dist_graph, (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph), comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph)
 #endif
 
 #if RANKTREE_HAS_MPI_Dist_graph_create_adjacent
-RANKTREE_MAKING(MPI_Dist_graph_create_adjacent, comm_dist_graph,
-                (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree,
-                 const int destinations[], const int destweights[], MPI_Info info, int reorder,
-                 MPI_Comm* comm_dist_graph),
-                comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder,
-                comm_dist_graph)
+RANKTREE_MAKING(MPI_Dist_graph_create_adjacent, comm_dist_graph, (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph), comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph)
 #endif
 
 #if RANKTREE_HAS_MPI_Gather
-RANKTREE_SERVED(MPI_Gather, ([&](std::size_t) {
-                  return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-                }),
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm),
-                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Gather, ([&](std::size_t) { return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gather_c
-RANKTREE_SERVED(MPI_Gather_c, ([&](std::size_t) {
-                  return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-                }),
-                (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm),
-                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Gather_c, ([&](std::size_t) { return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv
-RANKTREE_SERVED(MPI_Gatherv, ([&](std::size_t ranks) {
-                  return gatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, root,
-                                 comm);
-                }),
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                 const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm),
-                sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Gatherv, ([&](std::size_t ranks) { return gatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Graph_create
-RANKTREE_MAKING(MPI_Graph_create, comm_graph,
-                (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
-                 MPI_Comm* comm_graph),
-                comm_old, nnodes, index, edges, reorder, comm_graph)
+RANKTREE_MAKING(MPI_Graph_create, comm_graph, (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph), comm_old, nnodes, index, edges, reorder, comm_graph)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce
-RANKTREE_SERVED_NONBLOCKING(MPI_Iallreduce,
-                            ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }),
-                            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                             MPI_Comm comm, MPI_Request* request),
-                            sendbuf, recvbuf, count, datatype, op, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Iallreduce, ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce_c
-RANKTREE_SERVED_NONBLOCKING(MPI_Iallreduce_c,
-                            ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }),
-                            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                             MPI_Comm comm, MPI_Request* request),
-                            sendbuf, recvbuf, count, datatype, op, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Iallreduce_c, ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast
-RANKTREE_SERVED_NONBLOCKING(MPI_Ibcast, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }),
-                            (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                             MPI_Request* request),
-                            buffer, count, datatype, root, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Ibcast, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast_c
-RANKTREE_SERVED_NONBLOCKING(MPI_Ibcast_c, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }),
-                            (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                             MPI_Request* request),
-                            buffer, count, datatype, root, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Ibcast_c, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Intercomm_merge
-RANKTREE_MAKING(MPI_Intercomm_merge, newintracomm, (MPI_Comm intercomm, int high, MPI_Comm* newintracomm), intercomm,
-                high, newintracomm)
+RANKTREE_MAKING(MPI_Intercomm_merge, newintracomm, (MPI_Comm intercomm, int high, MPI_Comm* newintracomm), intercomm, high, newintracomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce
-RANKTREE_SERVED_NONBLOCKING(MPI_Ireduce,
-                            ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }),
-                            (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                             MPI_Comm comm, MPI_Request* request),
-                            sendbuf, recvbuf, count, datatype, op, root, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Ireduce, ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_c
-RANKTREE_SERVED_NONBLOCKING(MPI_Ireduce_c,
-                            ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }),
-                            (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                             int root, MPI_Comm comm, MPI_Request* request),
-                            sendbuf, recvbuf, count, datatype, op, root, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Ireduce_c, ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce
-RANKTREE_SERVED(MPI_Reduce, ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }),
-                (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                 MPI_Comm comm),
-                sendbuf, recvbuf, count, datatype, op, root, comm)
+RANKTREE_SERVED(MPI_Reduce, ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_c
-RANKTREE_SERVED(MPI_Reduce_c, ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }),
-                (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                 MPI_Comm comm),
-                sendbuf, recvbuf, count, datatype, op, root, comm)
+RANKTREE_SERVED(MPI_Reduce_c, ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter
-RANKTREE_SERVED(MPI_Reduce_scatter, ([&](std::size_t ranks) {
-                  return reduce_scatter(sendbuf, recvbuf, {recvcounts, nullptr, ranks}, datatype, op, comm);
-                }),
-                (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
-                 MPI_Comm comm),
-                sendbuf, recvbuf, recvcounts, datatype, op, comm)
+RANKTREE_SERVED(MPI_Reduce_scatter, ([&](std::size_t ranks) { return reduce_scatter(sendbuf, recvbuf, {recvcounts, nullptr, ranks}, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block
-RANKTREE_SERVED(MPI_Reduce_scatter_block,
-                ([&](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }),
-                (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
-                sendbuf, recvbuf, recvcount, datatype, op, comm)
+RANKTREE_SERVED(MPI_Reduce_scatter_block, ([&](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block_c
-RANKTREE_SERVED(MPI_Reduce_scatter_block_c,
-                ([&](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }),
-                (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op,
-                 MPI_Comm comm),
-                sendbuf, recvbuf, recvcount, datatype, op, comm)
+RANKTREE_SERVED(MPI_Reduce_scatter_block_c, ([&](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter
-RANKTREE_SERVED(MPI_Scatter, ([&](std::size_t) {
-                  return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-                }),
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm),
-                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Scatter, ([&](std::size_t) { return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter_c
-RANKTREE_SERVED(MPI_Scatter_c, ([&](std::size_t) {
-                  return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-                }),
-                (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm),
-                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Scatter_c, ([&](std::size_t) { return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv
-RANKTREE_SERVED(MPI_Scatterv, ([&](std::size_t ranks) {
-                  return scatterv(sendbuf, {sendcounts, displs, ranks}, sendtype, recvbuf, recvcount, recvtype, root,
-                                  comm);
-                }),
-                (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
-                sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Scatterv, ([&](std::size_t ranks) { return scatterv(sendbuf, {sendcounts, displs, ranks}, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif

@@ -1,13 +1,14 @@
-// unequal [within]: alltoallv by rule, on emulated nodes, with one block whose sender and receiver have different
+// unequal [within | often CALLS]: alltoallv, on emulated nodes, with one block whose sender and receiver have different
 // sizes, around the length from which blocks travel alone. MPI does not allow it: as with the native call, a shorter
 // block is received as it is, one that is too long is an error on the rank that receives it, and every rank returns.
-// "within": not those that are sent alone into less space. Prints "ok".
+// "within": not those that are sent alone into less space. "often": so many calls as MPI allows them. Prints "ok".
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "around.h"
@@ -81,17 +82,13 @@ void exchange(MPI_Comm comm, const Unequal& unequal) {
   }
 }
 
-}  // namespace
+void exchange_often(MPI_Comm comm, int calls) {
+  for (int call = 0; call < calls; ++call) exchange(comm, {0, 0, usual(0, 0), usual(0, 0)});
+}
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  emulate_two_nodes(comm);
+// `within`: without what some MPIs write past the end of.
+void exchange_unequal(MPI_Comm comm, bool within) {
   const int last = size_of(comm) - 1;
-  const bool within = argc > 1 && std::strcmp(argv[1], "within") == 0;
   constexpr int kSizes[] = {0, kShort, 2 * kShort, kLong, kLong + kShort};
   for (const int sent : kSizes) {
     for (const int expected : kSizes) {
@@ -101,6 +98,23 @@ int main(int argc, char** argv) {
         exchange(comm, each);
       }
     }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  emulate_two_nodes(comm);
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "often" && argc > 2) {
+    exchange_often(comm, std::atoi(argv[2]));
+  } else {
+    exchange_unequal(comm, what == "within");
   }
   MPI_Comm_free(&comm);
   if (rank_of(MPI_COMM_WORLD) == 0) std::puts("ok");

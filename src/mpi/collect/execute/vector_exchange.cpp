@@ -25,11 +25,13 @@ namespace {
 using Rank = std::int32_t;
 using Side = Operation::Side;
 
-// From here on blocks gain nothing from company. Less where ranks are so many that what all of them may send to one
-// would take more memory than kMostMemory.
+// From here on blocks gain nothing from company. Less where what may come to one rank, or be forwarded by it, would
+// take more memory than kMostMemory.
 constexpr std::int64_t kMostTogether = 2048;
 constexpr std::int64_t kMostMemory = std::int64_t{16} << 20U;
-constexpr std::int32_t kDirect = -1;  // in place of a size: the block has a message of its own
+// In place of a size: the block has a message of its own; the message that should have brought it has failed.
+constexpr std::int32_t kDirect = -1;
+constexpr std::int32_t kLost = -2;
 
 // Sizes, then blocks: what travels in one message.
 class Bundle {
@@ -45,6 +47,12 @@ class Bundle {
   std::byte* add(std::size_t entry, std::int32_t size) {
     std::memcpy(sizes_ + entry * sizeof size, &size, sizeof size);
     return skip(size);
+  }
+  // What it holds where nothing is received.
+  void lose_all(std::size_t entries) {
+    for (std::size_t entry = 0; entry < entries; ++entry) {
+      std::memcpy(sizes_ + entry * sizeof kLost, &kLost, sizeof kLost);
+    }
   }
   // Of the next block of a bundle that has been received.
   std::byte* skip(std::int32_t size) { return std::exchange(next_, next_ + std::max(size, 0)); }
@@ -88,6 +96,12 @@ class Lanes {
   }
   // The ranks elsewhere for which the rank with this number here forwards.
   [[nodiscard]] const std::vector<Rank>& forwarded(std::size_t number) const { return forwarded_[number]; }
+  // At least as many blocks as any rank may get in bundles, or forward. Equal on all ranks.
+  [[nodiscard]] std::int64_t most_blocks() const {
+    std::size_t largest = 0;
+    for (const std::vector<Rank>& node : nodes_) largest = std::max(largest, node.size());
+    return static_cast<std::int64_t>(numbers_.size() + largest * nodes_.size());
+  }
   // The rank of another node that forwards to this one.
   [[nodiscard]] Rank forwarder(const std::vector<Rank>& node) const { return node[own_number_ % node.size()]; }
 
@@ -105,7 +119,9 @@ class Blocks {
   explicit Blocks(const Side& side) : side_(side), layout_(layout_of(side.type)) {}
   [[nodiscard]] std::int64_t bytes(Rank rank) const { return count(rank) * layout_.size; }
   [[nodiscard]] int count(Rank rank) const { return side_.counts[static_cast<std::size_t>(rank)]; }
+  // Where there is nothing to send or receive, a program may have no displacements.
   [[nodiscard]] std::byte* address(Rank rank) const {
+    if (side_.displacements.empty()) return static_cast<std::byte*>(side_.buffer);
     return static_cast<std::byte*>(side_.buffer) +
            side_.displacements[static_cast<std::size_t>(rank)] * static_cast<std::int64_t>(layout_.extent);
   }
@@ -130,7 +146,7 @@ class VectorExchange final : public Running {
         lanes_(*context),
         send_(operation.send),
         receive_(operation.receive),
-        together_(std::min<std::int64_t>(kMostTogether, kMostMemory / context->size())),
+        together_(std::min<std::int64_t>(kMostTogether, kMostMemory / lanes_.most_blocks())),
         work_(context->workspaces().take()) {
     work_->requests.clear();
     work_->owners.clear();
@@ -149,7 +165,7 @@ class VectorExchange final : public Running {
   VectorExchange(VectorExchange&&) = delete;
   VectorExchange& operator=(VectorExchange&&) = delete;
 
-  // Once. What fails here leaves messages in flight to the destructor.
+  // Once.
   void begin() {
     post_receives();
     post_direct_receives();
@@ -206,13 +222,23 @@ class VectorExchange final : public Running {
   }
   Bundle bundle_of(std::size_t blocks) { return {std::exchange(next_, next_ + most_bytes(blocks)), blocks}; }
 
-  void receive_bundle(Bundle bundle, std::size_t blocks, Rank from, std::int32_t owner) {
-    check_own(PMPI_Irecv(bundle.first(), static_cast<int>(most_bytes(blocks)), MPI_BYTE, from, tag_, context_->comm(),
-                         post_for(*work_, owner)),
-              "MPI_Irecv");
+  // What cannot be posted is noted: others wait for what this rank forwards.
+  bool is_posted(int code, const char* call) {
+    if (code == MPI_SUCCESS) return true;
+    errors_.note(code, call);
+    work_->requests.pop_back();
+    work_->owners.pop_back();
+    return false;
+  }
+  // Whether it will end.
+  bool receive_bundle(Bundle& bundle, std::size_t blocks, Rank from, std::int32_t owner) {
+    bundle.lose_all(blocks);
+    return is_posted(PMPI_Irecv(bundle.first(), static_cast<int>(most_bytes(blocks)), MPI_BYTE, from, tag_,
+                                context_->comm(), post_for(*work_, owner)),
+                     "MPI_Irecv");
   }
   void send_bundle(const Bundle& bundle, Rank to) {
-    check_own(PMPI_Isend(bundle.first(), bundle.bytes(), MPI_BYTE, to, tag_, context_->comm(), post_for(*work_, kSend)),
+    is_posted(PMPI_Isend(bundle.first(), bundle.bytes(), MPI_BYTE, to, tag_, context_->comm(), post_for(*work_, kSend)),
               "MPI_Isend");
   }
 
@@ -220,13 +246,11 @@ class VectorExchange final : public Running {
     for (const Rank rank : lanes_.here()) {
       from_here_.push_back(bundle_of(1 + forwards().size()));
       if (rank == context_->rank()) continue;
-      receive_bundle(from_here_.back(), 1 + forwards().size(), rank, kBundle);
-      ++bundles_left_;
+      bundles_left_ += receive_bundle(from_here_.back(), 1 + forwards().size(), rank, kBundle) ? 1 : 0;
     }
     for (const std::vector<Rank>* node : lanes_.elsewhere()) {
       from_elsewhere_.push_back(bundle_of(node->size()));
-      receive_bundle(from_elsewhere_.back(), node->size(), lanes_.forwarder(*node), kLane);
-      ++lanes_left_;
+      lanes_left_ += receive_bundle(from_elsewhere_.back(), node->size(), lanes_.forwarder(*node), kLane) ? 1 : 0;
     }
   }
 
@@ -237,7 +261,7 @@ class VectorExchange final : public Running {
     }
   }
   void receive_directly(Rank from) {
-    check_own(PMPI_Irecv(receive_.address(from), receive_.count(from), receive_.type(), from, direct_tag_,
+    is_posted(PMPI_Irecv(receive_.address(from), receive_.count(from), receive_.type(), from, direct_tag_,
                          context_->comm(), post_for(*work_, from)),
               "MPI_Irecv");
   }
@@ -262,7 +286,7 @@ class VectorExchange final : public Running {
   void send_directly() {
     for (Rank rank = 0; rank < context_->size(); ++rank) {
       if (rank != context_->rank() && !is_direct(send_.bytes(rank))) continue;
-      check_own(PMPI_Isend(send_.address(rank), send_.count(rank), send_.type(), rank, direct_tag_, context_->comm(),
+      is_posted(PMPI_Isend(send_.address(rank), send_.count(rank), send_.type(), rank, direct_tag_, context_->comm(),
                            post_for(*work_, kSend)),
                 "MPI_Isend");
     }
@@ -280,7 +304,7 @@ class VectorExchange final : public Running {
           add_own(bundle, number, forwards()[i]);
           continue;
         }
-        const std::int32_t size = from_here_[number].size(1 + i);
+        const std::int32_t size = size_of(from_here_[number], 1 + i);
         const std::byte* const from = from_here_[number].skip(size);
         std::byte* const into = bundle.add(number, size);
         if (size > 0) std::memcpy(into, from, static_cast<std::size_t>(size));
@@ -298,10 +322,16 @@ class VectorExchange final : public Running {
     }
   }
 
+  // Whatever a message that failed has left there.
+  [[nodiscard]] std::int32_t size_of(const Bundle& bundle, std::size_t entry) const {
+    const std::int32_t size = bundle.size(entry);
+    return size < kDirect || is_direct(size) ? kLost : size;
+  }
+
   // The block of a bundle that has come from `rank`. The sender decides whether it comes here: where its size differs
   // from the one expected, as MPI does not allow, what was expected is undone, and what does not fit is an error.
   void take(Bundle& bundle, std::size_t entry, Rank rank) {
-    const std::int32_t size = bundle.size(entry);
+    const std::int32_t size = size_of(bundle, entry);
     const std::int64_t expected = receive_.bytes(rank);
     const std::byte* const from = bundle.skip(size);
     if (size == kDirect) {
@@ -309,6 +339,7 @@ class VectorExchange final : public Running {
       return;
     }
     if (is_direct(expected)) cancel_direct(rank);
+    if (size == kLost) errors_.note(MPI_ERR_OTHER, "a message with a block for this rank");
     if (size > expected) errors_.note(MPI_ERR_TRUNCATE, "a block that is longer than the space for it");
     receive_.unpack(rank, from, std::min<std::int64_t>(size, expected));
   }

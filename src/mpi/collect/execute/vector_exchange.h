@@ -23,7 +23,8 @@ inline bool is_vector_exchange(const Operation& operation) {
 // Several nodes, of which one has several ranks: else there is nothing to send together. Equal on all ranks. Local.
 bool has_lanes(const Context& context);
 
-// Where has_lanes(), not in place. Begins it. Throws AgreedError of messages, MpiError, std::bad_alloc.
+// Where has_lanes(), not in place. Begins it, for a blocking call: types stay until it is done. Throws AgreedError of
+// messages, MpiError, std::bad_alloc.
 std::unique_ptr<Running> start_vector_exchange(const std::shared_ptr<Context>& context, const Operation& operation);
 
 }  // namespace ranktree::mpi::collect

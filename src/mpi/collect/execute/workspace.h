@@ -19,7 +19,7 @@ struct Workspace {
   std::vector<std::int32_t> waits;     // by step: events it waits for; of a posted message: its parts in flight
   std::vector<std::int32_t> messages;  // that may be posted, a heap with the first of the program on top
   std::vector<std::int32_t> local;     // that may be done, likewise
-  // Requests in flight, and the step of each.
+  // Requests in flight, and the owner of each: of a schedule its step.
   std::vector<MPI_Request> requests;
   std::vector<std::int32_t> owners;
   // Output of MPI_Testsome.

@@ -58,6 +58,9 @@ constexpr std::size_t kCandidatesAcross = 4;  // between nodes
 constexpr int kProposed = 24;
 constexpr TuningEntry::Clock kClock = kRanksShareProcess ? TuningEntry::Clock::kExact : TuningEntry::Clock::kNoisy;
 
+// Calls whose sizes are not known to all ranks are tried as if they had these.
+constexpr std::int64_t kUnknownBytes = 16384;
+
 bool commutes(const Operation& operation) {
   return !reduces(operation.collective) || operation_kind(operation.op) != kOrdered;
 }
@@ -204,7 +207,7 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
   const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
   if (wish.automatic) {
     if (unknown && (collective != Collective::kAlltoall || !has_lanes(context_))) return CallTable::kForEver;
-    return TuningEntry::observed_calls(size == 0 ? 0 : least_bytes(size), kClock);
+    return TuningEntry::observed_calls(unknown ? kUnknownBytes : size == 0 ? 0 : least_bytes(size), kClock);
   }
   return wish.choice.variant == Variant::kNative ? CallTable::kForEver : 0;
 }
@@ -411,11 +414,14 @@ bool Selector::begin_tuning(const Kind& kind) {
     known_.allowed += Account::kShare * known_.agreement * calls;
     return false;
   }
+  const bool unknown = is_unknown(kind.collective, kind.kind);
   std::unique_ptr<Tried> made;
   std::array<double, 1> failed{};
   const Failure failure = attempt([&] {
     made = std::make_unique<Tried>(
-        Tried{.kind = kind, .entry = TuningEntry(kind.bytes, context_.node_count() == 1, may_run_ahead(kind), kClock)});
+        Tried{.kind = kind,
+              .entry = TuningEntry(unknown ? kUnknownBytes : kind.bytes, context_.node_count() == 1,
+                                   unknown || may_run_ahead(kind), kClock)});
     reserve_one();
   });
   failed[0] = failure.error_class == MPI_SUCCESS ? 0 : 1;

@@ -36,8 +36,8 @@ class Chooser {
   Chooser& operator=(Chooser&&) = delete;
 
   // The same on all ranks: decided from the collective, the bytes, op and type where equal on all ranks, and the number
-  // of the call. Operations without a size known to all (vector gathers) are decided without it. A call that is
-  // nonblocking is never a trial. `kind` is the operation's.
+  // of the call. Operations without a size known to all (vector gathers, alltoallv) are decided without it. A call that
+  // is nonblocking is never a trial. `kind` is the operation's.
   virtual Decision begin(const Operation& operation, const Kind& kind, bool blocking) = 0;
   // After a blocking call, one that failed too. Collective behind some blocks of calls on trial (one small allreduce).
   virtual void end(const Decision& decision) = 0;

@@ -19,6 +19,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/datatypes.h"
 #include "mpi/collect/errors.h"
+#include "mpi/collect/execute/vector_exchange.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/shared/node_team.h"
 #include "mpi/collect/shared/shared_call.h"
@@ -214,6 +215,7 @@ class SharedRunning final : public Running {
 }  // namespace
 
 bool is_usual(Context& context, const Operation& operation) {
+  if (is_vector_exchange(operation)) return operation.send.buffer != MPI_IN_PLACE;
   if (!reduces(operation)) return true;
   if (!can_reduce(operation.op, operation.receive.type)) return false;
   if (operation.vector && !is_commutative(operation.op)) return false;
