@@ -4,7 +4,6 @@
 // "within": not those that are sent alone into less space. "often": so many calls as MPI allows them. Prints "ok".
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

@@ -28,7 +28,7 @@ using Side = Operation::Side;
 // From here on blocks gain nothing from company. Less where what may come to one rank, or be forwarded by it, would
 // take more memory than kMostMemory.
 constexpr std::int64_t kMostTogether = 2048;
-constexpr std::int64_t kMostMemory = std::int64_t{16} << 20U;
+constexpr std::int64_t kMostMemory = 16777216;
 // In place of a size: the block has a message of its own; the message that should have brought it has failed.
 constexpr std::int32_t kDirect = -1;
 constexpr std::int32_t kLost = -2;

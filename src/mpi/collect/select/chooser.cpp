@@ -22,6 +22,7 @@
 #include "core/predict/parameters.h"
 #include "core/predict/rules.h"
 #include "core/schedule/makers.h"
+#include "core/schedule/transform.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/collect/call_kind.h"
