@@ -72,7 +72,7 @@ bool arguments_are_right(const Operation& operation, int rank, int size) {
   if (has_root(operation.collective) && (operation.root < 0 || operation.root >= size)) return false;
   if (reduces(operation.collective) && operation.op == MPI_OP_NULL) return false;
   if (!in_place_is_right(operation, rank)) return false;
-  if (operation.vector && operation.collective == Collective::kAlltoall) {
+  if (is_vector_exchange(operation)) {
     return (!sends(operation, rank) || lists_are_right(operation.send, size)) &&
            lists_are_right(operation.receive, size);
   }

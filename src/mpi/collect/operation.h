@@ -179,6 +179,11 @@ inline Operation alltoallv(const void* from, const Lists& lists, MPI_Datatype ty
 }
 // NOLINTEND(readability-function-size)
 
+// Whether it is an alltoallv, whose sizes no rank knows of all.
+inline bool is_vector_exchange(const Operation& operation) {
+  return operation.vector && operation.collective == core::schedule::Collective::kAlltoall;
+}
+
 // Whether the arguments of a collective call are valid, as far as one rank can see.
 
 // Whether the calling rank's arguments of the sending, or receiving, side are significant: else MPI ignores that side.

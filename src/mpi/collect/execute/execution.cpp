@@ -81,13 +81,7 @@ void Execution::take_scratch() {
   const TypeLayout& layout = elements_.layout;
   const std::size_t ahead = bytes_ahead(layout.true_lower);
   const std::size_t bytes = ahead + static_cast<std::size_t>((elements - 1) * layout.extent + layout.true_extent);
-  if (work_->scratch_bytes < bytes) {
-    work_->scratch.reset();
-    work_->scratch_bytes = 0;
-    work_->scratch = allocate(bytes);
-    work_->scratch_bytes = bytes;
-  }
-  bases_[static_cast<std::size_t>(Buffer::kScratch)] = work_->scratch.get() + ahead - layout.true_lower;
+  bases_[static_cast<std::size_t>(Buffer::kScratch)] = work_->scratch_of(bytes) + ahead - layout.true_lower;
 }
 
 bool Execution::progress() {

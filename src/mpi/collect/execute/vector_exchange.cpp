@@ -15,7 +15,6 @@
 #include "mpi/collect/errors.h"
 #include "mpi/collect/execute/posted.h"
 #include "mpi/collect/execute/workspace.h"
-#include "mpi/collect/memory.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/requests/in_flight.h"
 
@@ -45,14 +44,12 @@ class Bundle {
   }
   // Adds a block's size; where its bytes go, which are to be written before the next one is added.
   std::byte* add(std::size_t entry, std::int32_t size) {
-    std::memcpy(sizes_ + entry * sizeof size, &size, sizeof size);
+    put(entry, size);
     return skip(size);
   }
   // What it holds where nothing is received.
   void lose_all(std::size_t entries) {
-    for (std::size_t entry = 0; entry < entries; ++entry) {
-      std::memcpy(sizes_ + entry * sizeof kLost, &kLost, sizeof kLost);
-    }
+    for (std::size_t entry = 0; entry < entries; ++entry) put(entry, kLost);
   }
   // Of the next block of a bundle that has been received.
   std::byte* skip(std::int32_t size) { return std::exchange(next_, next_ + std::max(size, 0)); }
@@ -60,6 +57,8 @@ class Bundle {
   [[nodiscard]] std::byte* first() const { return sizes_; }
 
  private:
+  void put(std::size_t entry, std::int32_t size) { std::memcpy(sizes_ + entry * sizeof size, &size, sizeof size); }
+
   std::byte* sizes_ = nullptr;
   std::byte* next_ = nullptr;
 };
@@ -212,13 +211,7 @@ class VectorExchange final : public Running {
     std::size_t bytes = here * most_bytes(1 + forwards().size()) + forwards().size() * most_bytes(here);
     for (std::size_t number = 0; number < here; ++number) bytes += most_bytes(1 + lanes_.forwarded(number).size());
     for (const std::vector<Rank>* node : lanes_.elsewhere()) bytes += most_bytes(node->size());
-    if (work_->scratch_bytes < bytes) {
-      work_->scratch.reset();
-      work_->scratch_bytes = 0;
-      work_->scratch = allocate(bytes);
-      work_->scratch_bytes = bytes;
-    }
-    next_ = work_->scratch.get();
+    next_ = work_->scratch_of(bytes);
   }
   Bundle bundle_of(std::size_t blocks) { return {std::exchange(next_, next_ + most_bytes(blocks)), blocks}; }
 

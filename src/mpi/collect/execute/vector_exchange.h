@@ -15,11 +15,6 @@
 
 namespace ranktree::mpi::collect {
 
-// Whether it is an alltoallv, whose sizes no rank knows of all.
-inline bool is_vector_exchange(const Operation& operation) {
-  return operation.vector && operation.collective == core::schedule::Collective::kAlltoall;
-}
-
 // Several nodes, of which one has several ranks: else there is nothing to send together. Equal on all ranks. Local.
 bool has_lanes(const Context& context);
 

@@ -28,6 +28,16 @@ struct Workspace {
 
   Memory scratch;
   std::size_t scratch_bytes = 0;
+  // At least so many bytes of it, without content. Throws std::bad_alloc.
+  std::byte* scratch_of(std::size_t bytes) {
+    if (scratch_bytes < bytes) {
+      scratch.reset();
+      scratch_bytes = 0;
+      scratch = allocate(bytes);
+      scratch_bytes = bytes;
+    }
+    return scratch.get();
+  }
 };
 
 // The workspaces of one communicator that no operation uses: a few, and of limited memory.

@@ -19,7 +19,6 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/datatypes.h"
 #include "mpi/collect/errors.h"
-#include "mpi/collect/execute/vector_exchange.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/shared/node_team.h"
 #include "mpi/collect/shared/shared_call.h"
