@@ -12,7 +12,8 @@ lintian --allow-root --fail-on error "$folder"/*ranktree*.deb
 needed=$(for package in "$folder"/*ranktree*.deb; do dpkg-deb --field "$package" Depends; done | tr ',' '\n' |
   sed 's/^ *//; s/[ (:|].*//' | sort -u | grep -v ranktree)
 # shellcheck disable=SC2086  # several words
-"$source/packaging/make_root.sh" "$root" $needed openmpi-bin mpich libopenmpi-dev libmpich-dev g++ cmake make pkg-config
+"$source/packaging/make_root.sh" "$root" $needed openmpi-bin mpich libopenmpi-dev libmpich-dev g++ gfortran \
+  cmake make pkg-config python3-mpi4py
 ranktree=$root/opt/ranktree
 rm -rf "$ranktree"
 mkdir -p "$ranktree"

@@ -57,6 +57,18 @@ class LaunchCommand:
         return self.family
 
 
+# Where the ranks start, and a relative program is looked for; {"wdir", "wd"} of other launchers.
+FOLDER_OPTIONS = {"slurm": {"D", "chdir"}, "flux": {"cwd"}, "jsrun": {"h", "chdir"}}
+
+
+def program_file(family: str, options: Sequence[Option], word: str) -> Path:
+    """The file that ranks run, started with these options: from their folder, or from PATH."""
+    names = FOLDER_OPTIONS.get(family, {"wdir", "wd"})
+    folder = next((option.values[0] for option in options if option.name in names and option.values), "")
+    there = Path(folder, word)
+    return there if "/" in word else Path(shutil.which(word) or there)
+
+
 def version_numbers(text: str) -> tuple[int, ...]:
     """(4, 1, 4) from the first number with a dot in a text."""
     match = re.search(r"\d+(\.\d+)+", text)
@@ -191,7 +203,7 @@ def check_program(command: LaunchCommand) -> None:
         if option.name in HET_GROUP and not option.values[0].isdigit():
             raise ValueError(f"{command.starter}: several components of a job ({option.words[0]}) are not supported")
     program = command.program[0]
-    if shutil.which(program) is None and not Path(program).exists():
+    if not program_file(command.family, command.options, program).exists():
         before = command.options[-1].words[-1] if command.options else command.starter
         raise ValueError(
             f"'{program}', after '{before}', is no program here; if it belongs to the option, write both as one word"

@@ -11,7 +11,7 @@ from pathlib import Path
 from ranktree import collectives
 from ranktree.elf import Elf, libraries, mpi_calls, read_elf
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, abi_of, family_of, not_built
-from ranktree.launcher import find_starter, identify_in, option_from, words_after
+from ranktree.launcher import find_starter, identify_in, option_from, program_file, words_after
 
 PRELOAD = "LD_PRELOAD"
 # Variables of the caller that the libraries read.
@@ -59,8 +59,6 @@ NAMES = {
     "pals": "PALS",
     "abi": "the standard ABI",
 }
-# Where the ranks start, and a relative program is looked for; {"wdir", "wd"} of other launchers.
-FOLDER_OPTIONS = {"slurm": {"D", "chdir"}, "flux": {"cwd"}, "jsrun": {"h", "chdir"}}
 FAMILIES = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}  # of launchers; the others start any MPI
 PROGRAMS_IN_FILE = {
     "openmpi": {"app"},
@@ -80,13 +78,9 @@ class Part:
     program: list[str] = field(default_factory=list)
     family: str = ""
 
-    def folder(self) -> Path:
-        """Where its ranks start."""
-        for words in self.options:
-            option = option_from(words, self.family)
-            if option.name in FOLDER_OPTIONS.get(self.family, {"wdir", "wd"}) and option.values:
-                return Path(option.values[0])
-        return Path()
+    def program_file(self) -> Path:
+        """What its ranks run."""
+        return program_file(self.family, [option_from(words, self.family) for words in self.options], self.program[0])
 
 
 @dataclass
@@ -201,8 +195,7 @@ def mpi_libraries(elf: Elf) -> Iterator[Library]:
 def find_program(part: Part) -> Path:
     """The file that a part's ranks will run."""
     word = part.program[0]
-    there = part.folder() / word
-    found = there if "/" in word else Path(shutil.which(word) or there)
+    found = part.program_file()
     if not found.is_file():
         raise ValueError(f"{word}: no such program")
     if not os.access(found, os.X_OK):

@@ -2,14 +2,13 @@
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ranktree import _core
 from ranktree.child import Child
 from ranktree.helpers import MARKS, built, library_text
-from ranktree.launcher import LaunchCommand, version_numbers
+from ranktree.launcher import LaunchCommand, program_file, version_numbers
 from ranktree.shim import mpi_library
 
 SECONDS = 120
@@ -39,7 +38,8 @@ def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path
 
 def stand_in(command: LaunchCommand, folder: Path) -> str:
     """The helper that fits the launch; else a script that needs no MPI."""
-    helper = matching_helper(command.family, command.version, command.program[0])
+    program = program_file(command.family, command.options, command.program[0])
+    helper = matching_helper(command.family, command.version, program)
     if helper is not None:
         return str(helper)
     probe = folder / PROBE
@@ -48,25 +48,24 @@ def stand_in(command: LaunchCommand, folder: Path) -> str:
     return str(probe)
 
 
-def matching_helper(family: str, version: tuple[int, ...], program: str) -> Path | None:
+def matching_helper(family: str, version: tuple[int, ...], program: Path) -> Path | None:
     """The helper that loads the same MPI library as a program; where none does, one of the launcher's release.
 
     Of several it is the one that RANKTREE_MPI names, else the first.
     """
     known = built()
     library = library_of(program)
-    found = [helper for helper in known.values() if library is not None and library_of(str(helper)) == library]
+    found = [helper for helper in known.values() if library is not None and library_of(helper) == library]
     if not found and family in MARKS:
         found = [helper for helper in known.values() if is_release(helper, family, version)]
     named = known.get(os.environ.get("RANKTREE_MPI", ""))
     return named if named in found else next(iter(found), None)
 
 
-def library_of(program: str) -> Path | None:
+def library_of(program: Path) -> Path | None:
     """The file of the MPI library that a program loads; None for scripts and the like."""
-    found = shutil.which(program)
     try:
-        library = mpi_library(Path(found)) if found is not None else None
+        library = mpi_library(program)
     except (OSError, ValueError):
         return None
     return library.file.resolve() if library is not None and library.file is not None else None

@@ -111,7 +111,7 @@ def helper_of(command: Command) -> Path:
     if not command.starter:
         raise ValueError("--dry-run needs a launcher's command (mpirun, mpiexec, srun)")
     family, version = identify_in([*command.prefix, command.starter])
-    ranks = matching_helper(family, version, command.parts[0].program[0])
+    ranks = matching_helper(family, version, command.parts[0].program_file())
     helper = ranks.with_name(ranks.name.replace("ranktree-ranks-", HELPER)) if ranks is not None else None
     if helper is None or not helper.is_file():
         reason = f"none is built for {command.starter}; {HOW_TO_BUILD}" if built() else not_built()

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,11 @@ from tests.helpers.collect_log import skip_if_overdrawn
 from tests.helpers.mpis import Mpi
 
 SOURCES = Path(__file__).resolve().parent / "preload"
-Run = Callable[[int, Path], str]
+Run = Callable[..., str]
+# A file system without space at FOLDER, for the command that follows; what is left there is printed.
+FULL_DISK = (
+    'mount -t tmpfs -o size=4k none "$0" && head -c 4k /dev/zero >"$0/fill" && "$@"; code=$?; ls -A "$0"; exit $code'
+)
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -23,7 +27,7 @@ def run(mpi, compiled, build_folder: Path, tmp_path: Path) -> Run:
     program = compiled(mpi.name, SOURCES / "loop.c", "-O1")
     slow = compiled(mpi.name, SOURCES / "slow_allreduce.c", "-O1", "-shared", "-fPIC", "-ldl")
 
-    def start(calls: int, cache: Path) -> str:
+    def start(calls: int, cache: Path, before: Sequence[object] = ()) -> str:
         log = tmp_path / "log"
         log.unlink(missing_ok=True)
         variables = {
@@ -32,10 +36,12 @@ def run(mpi, compiled, build_folder: Path, tmp_path: Path) -> Run:
             "RANKTREE_COLL_LOG": log,
             "RANKTREE_COLL_CACHE": cache,
         }
-        words = mpi.launch(2, "env", *(f"{name}={value}" for name, value in variables.items()), program, calls, 4096)
+        program_words = ("env", *(f"{name}={value}" for name, value in variables.items()), program, calls, 4096)
+        words = [*before, *mpi.launch(2, *program_words)]
         result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
         assert result.returncode == 0, result.stderr
         assert (result.stdout.count("right"), result.stdout.count("wrong")) == (2, 0)
+        assert not before or result.stdout.splitlines()[-1] == "fill"
         if not log.exists():
             pytest.skip("the account never covered the set-up: the machine was busy")
         text = log.read_text(encoding="utf-8")
@@ -92,6 +98,15 @@ def test_a_corrupt_file_is_named_and_replaced(run: Run, tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "decisions are not kept: " in run(600, tmp_path / "file" / "folder")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a full disk needs root")
+def test_a_full_disk_is_named_and_keeps_nothing(run: Run, tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    text = run(600, full, ["unshare", "--mount", "sh", "-c", FULL_DISK, full])
+    assert "decisions are not kept: " in text
+    assert "No space left on device" in text
 
 
 def test_the_folder_is_the_users(ranktree: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""The C library's binary interface is that of the last release (docs/how-to/install.md): functions may be added, and
-nothing else may differ. It is described anew when the minor version changes, or when options grow at their end:
+"""The C libraries' binary interfaces are those of the last release (docs/how-to/install.md): functions may be added,
+and nothing else may differ. Those with MPI's types are described for Debian's MPIs. They are described anew when the
+minor version changes, or when options grow at their end:
 
-    .venv/bin/python tests/install/test_abi.py build/dev/lib/libranktree.so
+    .venv/bin/python tests/install/test_abi.py build/dev/lib
 """
 
 import shutil
@@ -12,8 +13,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-RELEASED = ROOT / "tests/install/abi/libranktree.xml"
+RELEASED = ROOT / "tests/install/abi"
+LIBRARIES = ["libranktree", *(f"libranktree_{kind}_{mpi}" for kind in ("mpi", "paper") for mpi in ("openmpi", "mpich"))]
 HEADERS = ROOT / "include/ranktree"
+PIN = "name='ranktree_pin' size-in-bits"
 # Bits of abidiff's exit code: 4 for a change, 8 for an incompatible one beside it.
 CHANGED = 4
 
@@ -34,40 +37,47 @@ def difference(released: Path, library: Path) -> tuple[int, str]:
     return result.returncode, result.stdout + result.stderr
 
 
-@pytest.fixture(scope="module")
-def described(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library of the build tree."""
+def described(build_folder: Path, name: str, folder: Path) -> Path:
+    """The description of a library of the build tree."""
     if shutil.which("abidw") is None:
         pytest.skip("abidw is not installed (Debian: abigail-tools; make setup)")
-    output = tmp_path_factory.mktemp("abi") / "libranktree.xml"
-    describe(build_folder / "lib/libranktree.so", output)
+    library = build_folder / "lib" / f"{name}.so"
+    if not library.exists():
+        pytest.skip(f"{library.name} is not built")
+    output = folder / f"{name}.xml"
+    describe(library, output)
     return output
 
 
 @pytest.mark.slow
-def test_the_interface_is_that_of_the_last_release(described: Path) -> None:
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_the_interface_is_that_of_the_last_release(name: str, build_folder: Path, tmp_path: Path) -> None:
     """Every function is there, and so is every member of each structure, at its offset."""
-    assert difference(RELEASED, described) == (0, "")
+    assert difference(RELEASED / f"{name}.xml", described(build_folder, name, tmp_path)) == (0, "")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("before", "after", "expected"),
+    ("name", "before", "after", "expected"),
     [
-        ("name='ranktree_pin' size-in-bits='192'", "name='ranktree_pin' size-in-bits='256'", "ranktree_pin"),
-        ("name='ranktree_topo_load'", "name='ranktree_topo_gone'", "ranktree_topo_load"),
+        ("libranktree", f"{PIN}='192'", f"{PIN}='256'", "ranktree_pin"),
+        ("libranktree", "name='ranktree_topo_load'", "name='ranktree_topo_gone'", "ranktree_topo_load"),
+        ("libranktree_mpi_openmpi", "name='ranktree_Bcast'", "name='ranktree_gone'", "ranktree_Bcast"),
     ],
 )
-def test_a_change_is_reported(before: str, after: str, expected: str, described: Path, tmp_path: Path) -> None:
-    """A larger structure; a function that is gone."""
-    text = described.read_text(encoding="utf-8")
+def test_a_change_is_reported(
+    name: str, before: str, after: str, expected: str, build_folder: Path, tmp_path: Path
+) -> None:
+    """A larger structure; functions that are gone."""
+    text = described(build_folder, name, tmp_path).read_text(encoding="utf-8")
     assert before in text
     changed = tmp_path / "changed.xml"
     changed.write_text(text.replace(before, after), encoding="utf-8")
-    code, report = difference(RELEASED, changed)
+    code, report = difference(RELEASED / f"{name}.xml", changed)
     assert code & CHANGED
     assert expected in report
 
 
 if __name__ == "__main__":
-    describe(Path(sys.argv[1]), RELEASED)
+    for each in LIBRARIES:
+        describe(Path(sys.argv[1]) / f"{each}.so", RELEASED / f"{each}.xml")

@@ -53,6 +53,19 @@ def test_a_plan_without_host_names_binds_here(ranktree, make_plan, where, mpiexe
 
 
 @two_pus
+@pytest.mark.parametrize("check", [[], ["--verify"]], ids=["plain", "verified"])
+def test_a_program_is_found_in_the_folder_where_the_ranks_start(
+    ranktree, make_plan, where, mpiexec, tmp_path, check
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    command = [mpiexec, "-n", 2, "-wdir", where.parent, f"./{where.name}"]
+    words = ["run", "--plan", make_plan(CROSSED), *check, "--", *command]
+    result = ranktree(*words, env=environment(), cwd=tmp_path / "elsewhere")
+    assert result.returncode == 0, result.stderr
+    assert places(result.stdout) == planned(CROSSED)
+
+
+@two_pus
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
 def test_an_mpi_program_keeps_the_binding(ranktree, make_plan, build_folder, tmp_path, family) -> None:
     helper = build_folder / "lib" / f"ranktree-ranks-{family}"

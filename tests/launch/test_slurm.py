@@ -48,8 +48,10 @@ def test_where_shows_what_srun_did(slurm, command, interface) -> None:
 
 @EACH_INTERFACE
 def test_a_pattern_is_placed_in_a_batch_job(slurm, batch, command, rings_of, tmp_path, interface, mpi_name) -> None:
-    """--verify compares every rank with the plan before the program starts."""
-    launch = ["srun", f"--mpi={interface}", "-n", RANKS, *rings_of(mpi_name)]
+    """--verify compares every rank with the plan before the program starts; srun finds it by --chdir."""
+    program, *arguments = rings_of(mpi_name)
+    words = ["-D", Path(program).parent, "-n", RANKS, f"./{Path(program).name}", *arguments]
+    launch = ["srun", f"--mpi={interface}", *words]
     traced = slurm(command, "trace", "-o", tmp_path / "app.npz", "--", *launch)
     assert traced.returncode == 0, traced.stderr
     text = batch(command, "run", "--pattern", tmp_path / "app.npz", "--verify", "--", *launch)

@@ -1,5 +1,6 @@
 """The document as text for a terminal."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -7,10 +8,24 @@ from ranktree.model import seconds_text
 from ranktree.report.units import bytes_text, count_text, power_text
 
 SHOWN = 10
+# Texts of a trace are its program's: they must neither break lines nor send commands to the terminal.
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def printable(value: Any) -> Any:
+    """A part of the document with '?' for each control character of its texts."""
+    if isinstance(value, str):
+        return CONTROL.sub("?", value)
+    if isinstance(value, list):
+        return list(map(printable, value))
+    if isinstance(value, dict):
+        return {printable(name): printable(each) for name, each in value.items()}
+    return value
 
 
 def as_text(document: dict[str, Any]) -> str:
     """Sections in the order of the page, apart by empty lines; what is absent comes last."""
+    document = printable(document)
     sections = (
         facts,
         notes,
