@@ -16,6 +16,7 @@ built() { # a title, a consumer's folder, CMake's options; into FOLDER/build
   title=$1
   folder=$2
   shift 2
+  rm -rf "$folder/build"
   { cmake -S "consumers/$folder" -B "$folder/build" "$@" && cmake --build "$folder/build"; } >log 2>&1 ||
     { echo "not ok: $title: $folder cannot be built" >&2; cat log >&2; exit 1; }
 }

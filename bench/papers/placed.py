@@ -207,7 +207,10 @@ PLACED_TARGETS = (
         BY_CLASS,
         "Figures 11 and 12: class C and class D",
         600,
-        tuple(cases(ONE_SWITCH, ("cg.C", "cg.D", "lu.C", "lu.D"), SIZES[:2], NAS_BY_CLASS)),
+        (
+            *cases(ONE_SWITCH, ("cg.C", "cg.D", "lu.C", "lu.D"), SIZES[:2], NAS_BY_CLASS),
+            *cases(ONE_SWITCH, ("ft.C", "ft.D"), SIZES[:1], NAS_BY_CLASS),
+        ),
         "One iteration after one that is not counted. Computing takes as long under all placements: the operations "
         "that the benchmarks count, at 1e9 a second on each core (assumed: §5.1 has no rate).",
     ),

@@ -76,7 +76,7 @@ PLACED_PAPERS = (
         "E. Jeannot, G. Mercier, F. Tessier, *Process placement in multicore clusters: algorithmic issues and "
         "practical techniques*, Inria RR-8269, 2013",
         TREEMATCH_METHOD,
-        "Chaco and MPIPP in all figures; class D in Figures 9, 10 and 13, and of FT, whose buffers SMPI cannot map; "
+        "Chaco and MPIPP in all figures; class D in Figures 9, 10 and 13, and of FT on more than 64 processes; "
         "256 processes of ft.C in Figure 13; ft.C on two switches in Figure 7, where one simulation ended with a "
         "segmentation fault of SimGrid 3.32 and another was stopped; 16,384 in Figure 8; ParMETIS, in whose place is "
         "METIS; Table 1 and Figure 16, which measure a machine",

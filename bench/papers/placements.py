@@ -40,7 +40,7 @@ TIME_LIMIT = 1200  # seconds for one start of the simulator
 PEER_LIMIT = 300.0
 UPLINK_LATENCY = 2e-7  # seconds from one switch to the other: two more steps of InfiniBand; assumed
 NODE = [0, 4, 1, 5, 2, 6, 3, 7]  # §5.1 "physical identity": PU i of this node is core NODE[i], packages in turn
-TRACED = {"ft.C": "ft.A"}  # the same pairs and proportions, with a sixteenth of the bytes
+TRACED = {"ft.C": "ft.A", "ft.D": "ft.A"}  # the same pairs and proportions, with fewer bytes: 1/16, 1/256
 ITERATIONS = {"cg": 1, "ft": 1, "lu": 1, "zeus": 2, "rings": 50, "wiedemann": 10}
 # As the pattern takes them; SMPI chooses others for some sizes.
 ALGORITHMS = ("allreduce:rdb", "allgather:rdb", "reduce_scatter:ompi_ring")

@@ -21,6 +21,7 @@ USUAL_OVERHEAD = 3e-7  # seconds, as predict has it where nothing was calibrated
 POLL = 1e-7  # seconds that a look at messages takes, in MPI_Test and MPI_Iprobe
 EAGER = 65536  # bytes below which a send does not wait for its receive
 SHARED_FROM = 4096  # bytes of an allocation that --share-buffers folds
+SHARED_BLOCK = 1 << 24  # bytes that stand for all of such an allocation; Linux allows a process 65,530 such maps
 WATCH_SECONDS = 0.5
 SHARED_FAILS = "--share-buffers gives large buffers wrong contents: programs that check or use what they receive fail"
 
@@ -68,6 +69,7 @@ class Settings:
         if self.share_buffers:
             values["smpi/auto-shared-malloc-thresh"] = str(SHARED_FROM)
             values["smpi/shared-malloc"] = "global"
+            values["smpi/shared-malloc-blocksize"] = str(SHARED_BLOCK)
         return [f"--cfg={name}:{value}" for name, value in values.items()] + ["--log=root.thres:warning"]
 
 
