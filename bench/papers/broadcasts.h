@@ -44,18 +44,19 @@ inline void broadcast_by_chains(void* data, int bytes, int count, MPI_Comm comm)
   if (rank + 1 < end) MPI_Send(data, bytes, MPI_BYTE, rank + 1, 1, comm);
 }
 
-// From rank 0, whose children are ranks 1 and 2, as Open MPI's binary: in segments, the next of which a rank receives
-// while it passes one on. Sends to both children leave at once.
-inline void broadcast_by_binary_tree(void* data, int bytes, int segment, MPI_Comm comm) {
-  const int rank = rank_in(comm);
+// As Open MPI's binary: ranks are numbered from the root on, whose children are 1 and 2. In segments, the next of which
+// a rank receives while it passes one on. Sends to both children leave at once.
+inline void broadcast_by_binary_tree(void* data, int bytes, int segment, int root, MPI_Comm comm) {
   const int size = size_of(comm);
+  const int number = (rank_in(comm) - root + size) % size;
+  const auto rank_of = [&](int other) { return (other + root) % size; };
   std::vector<MPI_Request> sends;
   for (int first = 0; first < bytes; first += segment) {
     char* const part = static_cast<char*>(data) + first;
     const int length = std::min(segment, bytes - first);
-    if (rank > 0) MPI_Recv(part, length, MPI_BYTE, (rank - 1) / 2, 2, comm, MPI_STATUS_IGNORE);
-    for (int child = 2 * rank + 1; child <= 2 * rank + 2 && child < size; ++child) {
-      MPI_Isend(part, length, MPI_BYTE, child, 2, comm, &sends.emplace_back());
+    if (number > 0) MPI_Recv(part, length, MPI_BYTE, rank_of((number - 1) / 2), 2, comm, MPI_STATUS_IGNORE);
+    for (int child = 2 * number + 1; child <= 2 * number + 2 && child < size; ++child) {
+      MPI_Isend(part, length, MPI_BYTE, rank_of(child), 2, comm, &sends.emplace_back());
     }
   }
   MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);

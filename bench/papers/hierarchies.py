@@ -6,7 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from placed import BY_SOCKET, HIERARCHIES, LEVELS, PLACED_TARGETS, PREDICTED, PRODUCTS, UNEVEN, Key, Result
+from placed import (
+    BY_SOCKET,
+    HIERARCHIES,
+    LEVELS,
+    OVER_NODES,
+    PLACED_TARGETS,
+    PREDICTED,
+    PRODUCTS,
+    SLOW,
+    UNEVEN,
+    Key,
+    Result,
+)
 from ranktree import _core
 from ring_model import OVERHEAD
 from targets import order_of
@@ -27,11 +39,14 @@ ALGORITHMS = {
 METHODS = {"broadcast chain": "chains=4", "broadcast binary": "binary=32768"}
 FAST = ("--algorithm", "allreduce:rdb")  # SMPI takes minutes to prepare the one it chooses for hundreds of ranks
 PACKAGES = {"ntw10e5": (2, 12), "smp20e7": (20, 8), "smp12e5": (12, 8)}  # of a node, and cores of each
-UNEVEN_COSTS = {
-    "Node": {"latency_s": 1e-6, "bandwidth_bytes_per_s": 1e9},
-    "Group": {"latency_s": 5e-7, "bandwidth_bytes_per_s": 3e9},
-    "L3": {"latency_s": 1e-7, "bandwidth_bytes_per_s": 8e9},
-}  # assumed: between pairs of NUMA nodes, inside a pair, inside a NUMA node
+# Seconds, and bytes a second, in place of usual ones; assumed. UNEVEN: between pairs of NUMA nodes, inside a pair,
+# inside a NUMA node.
+OTHER_COSTS = {
+    UNEVEN: {"Node": (1e-6, 1e9), "Group": (5e-7, 3e9), "L3": (1e-7, 8e9)},
+    SLOW: {"Cluster": (5e-6, 1e9), "Switch": (5e-6, 1e9), "Node": (5e-7, 5e9), "Package": (1e-7, 8e9)}
+    | {"NUMANode": (1e-7, 8e9), "L3": (1e-7, 8e9)},
+}
+TRIED = 4  # variants that the model has as the cheapest; run-time selection tries such candidates, too
 UNITS = {"K": 1 << 10, "M": 1 << 20}
 GRIDS = {240: "15x16", 160: "10x16", 96: "8x12"}
 CONFIGURATIONS = {"H_conf1": "3,4,2,3,8", "H_conf2": "6,2,2,3,8", "H_conf3": "3,2,2,8,6", "H_conf4": "3,2,4,6,4"}
@@ -47,6 +62,7 @@ class Hierarchies:
         self.known: dict[Key, Result] = {}
         self.variant = "native"  # of Ranktree's calls
         self.plan: Path | None = None  # else ranks are in order
+        self.over_nodes = False  # dealt to the nodes in turn
 
     def run(self, key: Key) -> Result:
         """One row."""
@@ -54,6 +70,7 @@ class Hierarchies:
             machine, kernel, ranks, form = key
             name, _, amount = kernel.partition(".")
             self.plan = self.by_socket(machine, ranks) if name.endswith(BY_SOCKET) else None
+            self.over_nodes = name.endswith(OVER_NODES)
             if name == LEVELS:
                 self.known[key] = self.depth(machine, ranks)
             elif name.startswith("summa"):
@@ -66,9 +83,9 @@ class Hierarchies:
                 self.known |= self.collective(machine, name, ranks)
         return self.known[key]
 
-    def compiled(self, compiler: str, source: str, *options: str) -> Path:
-        """A program that calls Ranktree."""
-        program = self.folder / Path(source).stem
+    def compiled(self, compiler: str, source: str, *options: object, name: str = "") -> Path:
+        """A program that calls Ranktree, named as its source."""
+        program = self.folder / (name or Path(source).stem)
         if not program.exists():
             library = self.build / "lib"
             words = [
@@ -94,16 +111,23 @@ class Hierarchies:
             "--quiet",
         ]
         words += ["--machine", self.machine_file(machine)]
-        words += ["--plan", self.plan] if self.plan else ["--order", order_of(machine, ranks), "--np", ranks]
+        order = "round-robin" if self.over_nodes else order_of(machine, ranks)
+        words += ["--plan", self.plan] if self.plan else ["--order", order, "--np", ranks]
         return self.words(*words, *more)
 
     def machine_file(self, machine: str) -> Path:
         """Of machines/, or one with links that differ by level."""
-        path = ROOT / f"machines/{machine.removesuffix(UNEVEN)}.json"
-        if machine.endswith(UNEVEN):
-            document = json.loads(path.read_text(encoding="utf-8")) | {"costs": UNEVEN_COSTS}
-            path = self.folder / "uneven.json"
-            path.write_text(json.dumps(document), encoding="utf-8")
+        name, links, _ = machine.partition(",")
+        path = ROOT / f"machines/{name}.json"
+        if not links:
+            return path
+        costs = {
+            level: {"latency_s": latency, "bandwidth_bytes_per_s": bandwidth}
+            for level, (latency, bandwidth) in OTHER_COSTS[machine.removeprefix(name)].items()
+        }
+        document = json.loads(path.read_text(encoding="utf-8")) | {"costs": costs}
+        path = self.folder / "other-costs.json"
+        path.write_text(json.dumps(document), encoding="utf-8")
         return path
 
     def by_socket(self, machine: str, ranks: int) -> Path:
@@ -134,7 +158,7 @@ class Hierarchies:
 
     def collective(self, machine: str, name: str, ranks: int) -> dict[Key, Result]:
         """All sizes and forms of one algorithm."""
-        algorithm = name.removesuffix(BY_SOCKET)
+        algorithm = name.removesuffix(BY_SOCKET).removesuffix(OVER_NODES)
         options = [] if algorithm not in ALGORITHMS else ["--algorithm", ALGORITHMS[algorithm]]
         kernels = {key[1] for each in PLACED_TARGETS for key in each.keys if key[::2] == (machine, ranks)}
         amounts = {kernel.partition(".")[2] for kernel in kernels if kernel.partition(".")[0] == name}
@@ -147,7 +171,7 @@ class Hierarchies:
         }
 
     def predicted(self, machine: str, name: str, ranks: int, amount: str) -> Result:
-        """The variant that is cheapest by `ranktree predict`, which the row names."""
+        """The fastest of the variants that are cheapest by `ranktree predict`, which the row names."""
         size = int(amount[:-1]) * UNITS[amount[-1]]
         words = [
             "predict",
@@ -167,25 +191,34 @@ class Hierarchies:
             words += ["--parameters", path]
         row = json.loads(self.words(self.build / "bin/ranktree", *words))["rows"][0]
         variants = [each for each in (*row["base"].values(), row["hierarchical"]) if each]
-        self.variant = min(variants, key=lambda each: each["seconds"])["choice"]
+        cheapest = sorted(variants, key=lambda each: each["seconds"])[:TRIED]
+        times = {each["choice"]: self.by_variant(each["choice"], machine, name, ranks, size) for each in cheapest}
+        best = min(times, key=lambda choice: times[choice])
+        return Result(seconds=times[best], answer=best, version=self.version())
+
+    def by_variant(self, variant: str, machine: str, name: str, ranks: int, size: int) -> float:
+        """Simulated seconds of Ranktree's call."""
+        self.variant = variant
         try:
             printed = self.levels(machine, ranks, [], collective_of(name), "ranktree", size)
-            found = re.search(r"^form,ranktree,\d+,([^,\n]+)$", printed, re.MULTILINE)
-            if found is None:
-                raise RuntimeError(f"{machine}, {name}: expected a time")
-            return Result(seconds=float(found[1]), answer=self.variant, version=self.version())
         finally:
             self.variant = "native"
+        found = re.search(r"^form,ranktree,\d+,([^,\n]+)$", printed, re.MULTILINE)
+        if found is None:
+            raise RuntimeError(f"{machine}, {name}: expected a time")
+        return float(found[1])
 
     def products(self, machine: str, kernel: str, ranks: int, size: int) -> dict[Key, Result]:
         """The communication of each form of SUMMA."""
         program = self.compiled("cc", "examples/summa.c", "-lopenblas")
+        if "binary" in kernel:
+            replaced = ["-DMPI_Bcast=papers_Bcast", ROOT / "bench/papers/binary_bcast.cpp", "-lstdc++"]
+            program = self.compiled("cc", "examples/summa.c", "-lopenblas", *replaced, name="summa-binary")
         words = ["--size", size, "--block", 8, "--grid", GRIDS[ranks], "--iterations", 1, "--json"]
         for name in PRODUCTS:
             if name.startswith("groups-"):
                 words += ["--groups", name.removeprefix("groups-")]
         options = ["--algorithm", "bcast:flattree"] if "linear" in kernel else []
-        options += ["--order", "round-robin"] if "over nodes" in kernel else []
         found = json.loads(json_line(self.simulated(machine, ranks, *options, "--", program, *words)))
         seconds = {form["name"]: form["communication_median"] for form in found["forms"]}
         return {
@@ -195,12 +228,11 @@ class Hierarchies:
     def vectors(self, machine: str, kernel: str, ranks: int) -> dict[Key, Result]:
         """Each hierarchy of vectors."""
         program = self.compiled("cc", "examples/vectors.c")
-        name, _, amount = kernel.partition(".")
-        options = [*FAST, *(("--order", "round-robin") if name.endswith("over nodes") else ())]
+        amount = kernel.partition(".")[2]
         words = ["--values", int(amount[:-1]) * UNITS[amount[-1]], "--iterations", 1, "--json"]
         for levels in CONFIGURATIONS.values():
             words += ["--levels", levels]
-        found = json.loads(json_line(self.simulated(machine, ranks, *options, "--", program, *words)))
+        found = json.loads(json_line(self.simulated(machine, ranks, *FAST, "--", program, *words)))
         seconds = {each["name"]: each["seconds_median"] for each in found["hierarchies"]}
         named = {"H_topo": "topology", **CONFIGURATIONS}
         return {

@@ -60,7 +60,7 @@ void call(const Operation& operation, const void* in, MPI_Comm comm) {
   if (operation.collective == "broadcast" && operation.chains > 0) {
     broadcast_by_chains(operation.out, operation.bytes, operation.chains, comm);
   } else if (operation.collective == "broadcast" && operation.segment > 0) {
-    broadcast_by_binary_tree(operation.out, operation.bytes, operation.segment, comm);
+    broadcast_by_binary_tree(operation.out, operation.bytes, operation.segment, 0, comm);
   } else if (operation.collective == "broadcast") {
     MPI_Bcast(operation.out, operation.bytes, MPI_BYTE, 0, comm);
   } else {

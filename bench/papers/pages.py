@@ -176,7 +176,7 @@ def better(paper: Paper, rows: Rows, placed_rows: placed.Rows) -> Iterator[str]:
         return
     yield "## What we do better\n"
     yield f"    make papers-fig NAME={paper.name}-better\n"
-    yield "The variant that `ranktree predict` prints as the cheapest by the machine's costs, carried out by"
+    yield "The fastest of the four variants that `ranktree predict` prints as the cheapest by the machine's costs, by"
     yield "`ranktree_Bcast`, `ranktree_Reduce` or `ranktree_Allreduce` on the same ranks and machine, beside the"
     yield "fastest of the paper's algorithms and numbers of groups above, without the time of splits. Below 1x, ours"
     yield "is slower.\n"

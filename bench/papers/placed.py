@@ -41,13 +41,19 @@ COLLECTIVES = {
     "broadcast": ("linear", "chain", "pipeline", "binary", "binomial"),
     "reduce": ("linear", "chain", "pipeline", "binary", "binomial", "in-order-binary"),
 }
-PREDICTED = "predicted"  # the variant that is cheapest by the model, by Ranktree
+PREDICTED = "predicted"  # the fastest of the variants that are cheapest by the model, by Ranktree
 AMOUNTS = ("1K", "16K", "256K", "4M")
 LEVELS = "levels"
 BY_LEVELS, VECTORS = ("flat", "levels"), ("vectors.1K", "vectors over nodes.1K")
-SUMMA, SUMMA_OVER_NODES = ("summa.128", "summa linear.128"), "summa linear over nodes.128"
-BY_SOCKET, UNEVEN = " by socket", ", uneven links"
-OVER_NODES = " `over nodes`: ranks are dealt to the nodes in turn, else they are packed."
+BY_SOCKET, OVER_NODES = " by socket", " over nodes"
+UNEVEN, SLOW = ", uneven links", ", slow network"
+SUMMA = ("summa.128", "summa binary.128", "summa linear.128")
+SUMMA_OVER_NODES = tuple(f"summa {each}{OVER_NODES}.128" for each in ("binary", "linear"))
+IN_TURN = " `over nodes`: ranks are dealt to the nodes in turn, else they are packed."
+SLOW_NOTE = (
+    "`slow network`: 5 us and 1 GB/s between nodes, 0.5 us and 5 GB/s between packages, 0.1 us and 8 GB/s inside them "
+    "(assumed; the paper states none)."
+)
 PRODUCTS = ("simple", "groups-2", "groups-4", "groups-8", "topology")
 HIERARCHIES = ("H_topo", "H_conf1", "H_conf2", "H_conf3", "H_conf4")
 # What the papers' best algorithms, numbers of groups and levels are compared with.
@@ -136,10 +142,14 @@ def product_targets() -> Iterator[PlacedTarget]:
             f"hsplit-2018-figure-{figure}",
             f"Figure {figure}: SUMMA on {machine.upper()}, {ranks} processes",
             20,
-            tuple(cases(machine, (*SUMMA, SUMMA_OVER_NODES) if nodes else SUMMA, (ranks,), PRODUCTS)),
-            "`examples/summa`, communication alone, by the broadcast that Open MPI chooses, or by the linear one. "
+            (
+                *cases(machine, (*SUMMA, *SUMMA_OVER_NODES) if nodes else SUMMA, (ranks,), PRODUCTS),
+                *cases(f"{machine}{SLOW}", SUMMA_OVER_NODES if nodes else (), (ranks,), PRODUCTS),
+            ),
+            "`examples/summa`, communication alone, by the broadcast that Open MPI chooses, or by Open MPI's "
+            "binary one, as in the paper, or by the linear one. "
             "128 x 128 doubles in panels of 8, which is at most about one block of 8 x 8 for a process."
-            f"{OVER_NODES if nodes else ''}",
+            f"{f'{IN_TURN} {SLOW_NOTE}' if nodes else ''}",
             HSPLIT,
         )
 
@@ -305,6 +315,21 @@ PLACED_TARGETS = (
         "turn, which Open MPI 2.0 does by default; the paper names no order.",
         HSPLIT,
     ),
+    PlacedTarget(
+        "hsplit-2018-figure-8-links",
+        "Figure 8 with other links and another order of ranks",
+        60,
+        tuple(
+            cases(
+                f"ntw10e5{SLOW}",
+                tuple(f"reduce {name}.{size}" for name in ("linear", f"pipeline{OVER_NODES}") for size in AMOUNTS[:3]),
+                (240,),
+                BY_LEVELS,
+            )
+        ),
+        f"{SLOW_NOTE}{IN_TURN}",
+        HSPLIT,
+    ),
     *product_targets(),
     PlacedTarget(
         "hsplit-2018-figure-14",
@@ -312,8 +337,15 @@ PLACED_TARGETS = (
         60,
         tuple(cases("ntw24e5", VECTORS, (576,), HIERARCHIES)),
         "`examples/vectors`, communication alone: Algorithm 5 on Ranktree's hierarchy (`H_topo`) and on the paper's "
-        "four hierarchies of consecutive ranks. Vectors of 2^10 doubles. `over nodes`: ranks are dealt to the nodes in "
-        "turn, else they are packed.",
+        f"four hierarchies of consecutive ranks. Vectors of 2^10 doubles.{IN_TURN}",
+        HSPLIT,
+    ),
+    PlacedTarget(
+        "hsplit-2018-figure-14-links",
+        "Figure 14 with other links",
+        60,
+        tuple(cases(f"ntw24e5{SLOW}", VECTORS[1:], (576,), HIERARCHIES)),
+        f"{SLOW_NOTE}{IN_TURN}",
         HSPLIT,
     ),
     *(

@@ -61,7 +61,8 @@ node, 2 us and 10 GB/s between nodes. Caches, copies and page faults are not sim
 
 `flat` is a collective on all ranks by one algorithm of Open MPI; `levels` is a loop over the levels that
 `ranktree_Comm_hsplit_all` finds, as in §7.2, with the same algorithm on the communicator of roots of each.
-`predicted` is `ranktree_Bcast` or `ranktree_Reduce` by the messages that `ranktree predict` prints as the cheapest.
+`predicted` is `ranktree_Bcast` or `ranktree_Reduce`, by the fastest of the four variants that `ranktree predict` prints
+as the cheapest.
 The algorithms are SMPI's translations of Open MPI's, but for the broadcasts by chains, of which four begin at the
 root as is Open MPI's default, and by the binary tree, in segments of 32 KiB: those are in
 `bench/papers/broadcasts.h`. `topology` and `groups-G` are forms of `examples/summa`, hierarchies `H_` of
@@ -77,8 +78,7 @@ PLACED_PAPERS = (
         "practical techniques*, Inria RR-8269, 2013",
         TREEMATCH_METHOD,
         "Chaco and MPIPP in all figures; class D in Figures 9, 10 and 13, and of FT on more than 64 processes; "
-        "256 processes of ft.C in Figure 13; ft.C on two switches in Figure 7, where one simulation ended with a "
-        "segmentation fault of SimGrid 3.32 and another was stopped; 16,384 in Figure 8; ParMETIS, in whose place is "
+        "256 processes of ft.C in Figure 13; 16,384 in Figure 8; ParMETIS, in whose place is "
         "METIS; Table 1 and Figure 16, which measure a machine",
     ),
     PlacedPaper(
@@ -96,7 +96,7 @@ PLACED_PAPERS = (
         "hierarchical communicators*, Parallel Computing 2018",
         HSPLIT_METHOD,
         "the split-binary broadcast, which fails in SMPI on communicators of few ranks; computing in Figures 11 to 14, "
-        "and with it the total times; binary broadcasts in Figures 11 to 13",
+        "and with it the total times",
         ("levels",),
         (PREDICTED,),
         "Time of `levels` by the fastest algorithm / time of `predicted`",

@@ -126,7 +126,7 @@ def time_of_gathers(parts: tuple[int, ...], nodes: int) -> float:
 )
 def test_manual_hierarchies_gather_over_the_links_of_a_few_nodes(name: str, parts: tuple[int, ...]) -> None:
     """hsplit-2018, Figure 14, ranks dealt to 24 nodes in turn."""
-    found = cells("vectors over nodes.1K", 576, "seconds")[name]
+    found = cells("vectors over nodes.1K", 576, "seconds", "ntw24e5")[name]
     assert found == pytest.approx(time_of_gathers(parts, 24), rel=0.06)
 
 
@@ -137,4 +137,12 @@ def test_the_machines_hierarchy_gathers_once_on_each_level(kernel: str) -> None:
     inside, nodes, switches = (6, 2, 2), 12, 4
     time = sum(5e-7 + (count - 1) * (size / 5e9 + 6e-7) for count in inside)
     time += 2e-6 + (nodes - 1) * (size / 10e9 + 6e-7) + 2.5e-6 + (switches - 1) * (size / 10e9 + 6e-7)
-    assert cells(kernel, 576, "seconds")["H_topo"] == pytest.approx(time, rel=0.05)
+    assert cells(kernel, 576, "seconds", "ntw24e5")["H_topo"] == pytest.approx(time, rel=0.05)
+
+
+def test_binary_trees_of_a_line_are_as_deep_with_levels_as_without() -> None:
+    """hsplit-2018, Figures 11 to 13: of 16 ranks 4 messages one after the other, of 8 parts with 2 ranks 3 + 1."""
+    for machine, ranks in (("ntw10e5", 240), ("smp20e7", 160), ("smp12e5", 96)):
+        found = cells("summa binary.128", ranks, "seconds", machine)
+        assert found["simple"] == pytest.approx(found["topology"], rel=0.1)
+        assert found["simple"] < cells("summa linear.128", ranks, "seconds", machine)["simple"]

@@ -44,6 +44,7 @@ class Settings:
     variables: dict[str, str] = field(default_factory=dict)
     collectives: str | None = None  # which calls are served by Ranktree, as `ranktree run --collectives` takes it
     algorithms: tuple[str, ...] = ()  # "allreduce:rdb": SMPI's algorithm of a collective, whatever the selector
+    changed: tuple[str, ...] = ()  # "maxmin/precision:1e-4": SimGrid's settings in place of those below
 
     def options(self) -> list[str]:
         """SMPI's options: exact latencies and bandwidths, shared evenly, nothing measured unless requested."""
@@ -70,6 +71,7 @@ class Settings:
             values["smpi/auto-shared-malloc-thresh"] = str(SHARED_FROM)
             values["smpi/shared-malloc"] = "global"
             values["smpi/shared-malloc-blocksize"] = str(SHARED_BLOCK)
+        values |= {name: value for name, _, value in (each.partition(":") for each in self.changed)}
         return [f"--cfg={name}:{value}" for name, value in values.items()] + ["--log=root.thres:warning"]
 
 
