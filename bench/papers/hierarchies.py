@@ -36,7 +36,8 @@ ALGORITHMS = {
     "reduce binomial": "reduce:ompi_binomial",
     "reduce in-order-binary": "reduce:ompi_in_order_binary",
 }
-METHODS = {"broadcast chain": "chains=4", "broadcast binary": "binary=32768"}
+METHODS = {"broadcast chain": "chains=4", "broadcast binary": "binary=32768", "broadcast split-binary": "variant"}
+SPLIT_BINARY = "bcast=messages:split-binary:segment=32K:groups=1"  # in place of SMPI's, by Ranktree
 FAST = ("--algorithm", "allreduce:rdb")  # SMPI takes minutes to prepare the one it chooses for hundreds of ranks
 PACKAGES = {"ntw10e5": (2, 12), "smp20e7": (20, 8), "smp12e5": (12, 8)}  # of a node, and cores of each
 # Seconds, and bytes a second, in place of usual ones; assumed. UNEVEN: between pairs of NUMA nodes, inside a pair,
@@ -164,7 +165,9 @@ class Hierarchies:
         amounts = {kernel.partition(".")[2] for kernel in kernels if kernel.partition(".")[0] == name}
         sizes = {int(each[:-1]) * UNITS[each[-1]]: each for each in amounts}
         arguments = (collective_of(name), METHODS.get(algorithm, "native"), *sorted(sizes))
+        self.variant = SPLIT_BINARY if algorithm.endswith("split-binary") else "native"
         printed, version = self.levels(machine, ranks, options, *arguments), self.version()
+        self.variant = "native"
         return {
             (machine, f"{name}.{sizes[int(size)]}", ranks, form): Result(seconds=float(seconds), version=version)
             for form, size, seconds in re.findall(r"^form,(\w+),(\d+),([^,\n]+)$", printed, re.MULTILINE)

@@ -1,12 +1,13 @@
 // A collective on all ranks and level by level (hsplit-2018 §7.2), or by Ranktree.
 //
-//   levels broadcast|reduce|allreduce native|chains=N|binary=SEGMENT|ranktree BYTES...
+//   levels broadcast|reduce|allreduce native|chains=N|binary=SEGMENT|variant|ranktree BYTES...
 //
 // Level by level, the collective runs on the communicator of the roots of each level, and at the end of the hierarchy
 // on the smallest parts. "native": the native collective, "chains=N" and "binary=SEGMENT": those of broadcasts.h, on
-// all communicators. "ranktree": ranktree_Bcast, ranktree_Reduce or ranktree_Allreduce on all ranks, by the variant
-// that RANKTREE_COLL names. Writes, but for "ranktree", "parts,N...": the ranks of rank 0's communicators, the
-// outermost first; then for each size "form,flat|levels|ranktree,BYTES,SECONDS".
+// all communicators. "variant": ranktree_Bcast on all communicators, by the one that RANKTREE_COLL names. "ranktree":
+// ranktree_Bcast, ranktree_Reduce or ranktree_Allreduce on all ranks, by the variant that RANKTREE_COLL names. Writes,
+// but for "ranktree", "parts,N...": the ranks of rank 0's communicators, the outermost first; then for each size
+// "form,flat|levels|ranktree,BYTES,SECONDS".
 #include <mpi.h>
 
 #include <cstddef>
@@ -30,6 +31,7 @@ struct Operation {
   std::string collective;
   int chains = 0;   // 0: none
   int segment = 0;  // bytes; 0: no binary tree
+  bool variant = false;
   int bytes = 0;
   void* in = nullptr;
   void* out = nullptr;
@@ -61,6 +63,8 @@ void call(const Operation& operation, const void* in, MPI_Comm comm) {
     broadcast_by_chains(operation.out, operation.bytes, operation.chains, comm);
   } else if (operation.collective == "broadcast" && operation.segment > 0) {
     broadcast_by_binary_tree(operation.out, operation.bytes, operation.segment, 0, comm);
+  } else if (operation.variant) {
+    ranktree_Bcast(operation.out, operation.bytes, MPI_BYTE, 0, comm);
   } else if (operation.collective == "broadcast") {
     MPI_Bcast(operation.out, operation.bytes, MPI_BYTE, 0, comm);
   } else {
@@ -113,8 +117,14 @@ void measure_all(const std::string& method, Operation operation, const std::vect
     by_ranktree(operation);  // the first call prepares it
     measure("ranktree", operation, [&] { by_ranktree(operation); });
   } else {
-    measure("flat", operation, [&] { call(operation, operation.in, MPI_COMM_WORLD); });
-    measure("levels", operation, [&] { by_levels(operation, comms); });
+    const auto flat = [&] { call(operation, operation.in, MPI_COMM_WORLD); };
+    const auto levels = [&] { by_levels(operation, comms); };
+    if (operation.variant) {  // the first calls prepare it
+      flat();
+      levels();
+    }
+    measure("flat", operation, flat);
+    measure("levels", operation, levels);
   }
   SMPI_SHARED_FREE(operation.in);
   SMPI_SHARED_FREE(operation.out);
@@ -125,6 +135,7 @@ void run(int argc, char** argv) {
   const std::string method = argv[2];
   Operation operation{.collective = argv[1]};
   if (method.starts_with("chains=")) operation.chains = std::stoi(method.substr(7));
+  operation.variant = method == "variant";
   if (method.starts_with("binary=")) operation.segment = std::stoi(method.substr(7));
   std::vector<MPI_Comm> comms;
   if (method != "ranktree") {

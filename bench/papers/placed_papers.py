@@ -64,9 +64,9 @@ node, 2 us and 10 GB/s between nodes. Caches, copies and page faults are not sim
 `predicted` is `ranktree_Bcast` or `ranktree_Reduce`, by the fastest of the four variants that `ranktree predict` prints
 as the cheapest.
 The algorithms are SMPI's translations of Open MPI's, but for the broadcasts by chains, of which four begin at the
-root as is Open MPI's default, and by the binary tree, in segments of 32 KiB: those are in
-`bench/papers/broadcasts.h`. `topology` and `groups-G` are forms of `examples/summa`, hierarchies `H_` of
-`examples/vectors`.
+root as is Open MPI's default, by the binary tree, and by the split-binary one, in segments of 32 KiB: those are in
+`bench/papers/broadcasts.h`, the last one is Ranktree's. `topology` and `groups-G` are forms of
+`examples/summa`, hierarchies `H_` of `examples/vectors`.
 
 The enhancement factor is the time of `flat` / the time of `levels`.
 
@@ -77,8 +77,7 @@ PLACED_PAPERS = (
         "E. Jeannot, G. Mercier, F. Tessier, *Process placement in multicore clusters: algorithmic issues and "
         "practical techniques*, Inria RR-8269, 2013",
         TREEMATCH_METHOD,
-        "Chaco and MPIPP in all figures; class D in Figures 9, 10 and 13, and of FT on more than 64 processes; "
-        "256 processes of ft.C in Figure 13; 16,384 in Figure 8; ParMETIS, in whose place is "
+        "Chaco and MPIPP in all figures; 16,384 in Figure 8; ParMETIS, in whose place is "
         "METIS; Table 1 and Figure 16, which measure a machine",
     ),
     PlacedPaper(
@@ -95,8 +94,7 @@ PLACED_PAPERS = (
         "B. Goglin, E. Jeannot, F. Mansouri, G. Mercier, *Hardware topology management in MPI applications through "
         "hierarchical communicators*, Parallel Computing 2018",
         HSPLIT_METHOD,
-        "the split-binary broadcast, which fails in SMPI on communicators of few ranks; computing in Figures 11 to 14, "
-        "and with it the total times",
+        "computing in Figures 11 to 14, and with it the total times",
         ("levels",),
         (PREDICTED,),
         "Time of `levels` by the fastest algorithm / time of `predicted`",

@@ -11,7 +11,7 @@ not is None. MPI errors raise mpi4py.MPI.Exception; what is known beyond MPI's o
 import ctypes
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Self, cast, overload
+from typing import Self, overload
 
 from ranktree.mpi_calls import call, communicator, function
 from ranktree.mpi_collect import (  # noqa: F401
@@ -63,6 +63,8 @@ from ranktree.mpi_library import (  # noqa: F401
     MPI,
     POINTER,
     check,
+    from_handle,
+    handle_of,
     info_handle,
     library_function,
     message,
@@ -296,7 +298,7 @@ def Hsplit(comm: MPI.Intracomm, key: int = 0, info: MPI.Info | None = None) -> M
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    made = HANDLE(MPI.COMM_NULL.handle)
+    made = HANDLE(handle_of(MPI.COMM_NULL))
     call("Comm_hsplit", comm, key, info_handle(info), ctypes.byref(made))
     return communicator(made.value, MPI.Intracomm)
 
@@ -323,7 +325,7 @@ def Hsplit_with_roots(
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    made, roots = HANDLE(MPI.COMM_NULL.handle), HANDLE(MPI.COMM_NULL.handle)
+    made, roots = HANDLE(handle_of(MPI.COMM_NULL)), HANDLE(handle_of(MPI.COMM_NULL))
     call("Comm_hsplit_with_roots", comm, info_handle(info), ctypes.byref(made), ctypes.byref(roots))
     return communicator(made.value, MPI.Intracomm), communicator(roots.value, MPI.Intracomm)
 
@@ -356,7 +358,7 @@ def Hsplit_all(
     made, roots = ((HANDLE * max(most + 1, 1))() for _ in range(2))
     call("Comm_hsplit_all", comm, info_handle(info), most, ctypes.byref(count), made, roots)
     return (
-        [cast(MPI.Intracomm, MPI.Intracomm.fromhandle(handle or 0)) for handle in made[: count.value]],
+        [from_handle(MPI.Intracomm, handle) for handle in made[: count.value]],
         [communicator(handle, MPI.Intracomm) for handle in roots[: count.value]],
     )
 
@@ -387,7 +389,7 @@ def Split_type(
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    made = HANDLE(MPI.COMM_NULL.handle)
+    made = HANDLE(handle_of(MPI.COMM_NULL))
     call("Comm_split_type", comm, split_type, key, info_handle(info), ctypes.byref(made))
     return communicator(made.value, MPI.Intracomm)
 
@@ -482,9 +484,9 @@ def Get_hw_resource_info() -> dict[str, bool]:
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    made = HANDLE(MPI.INFO_NULL.handle)
+    made = HANDLE(handle_of(MPI.INFO_NULL))
     check(function("Get_hw_resource_info")(ctypes.byref(made)), "Get_hw_resource_info", MPI.COMM_NULL)
-    info = MPI.Info.fromhandle(made.value or 0)
+    info = from_handle(MPI.Info, made.value)
     found = {key: value == "true" for key, value in info.items()}
     info.Free()
     return found

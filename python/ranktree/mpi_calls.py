@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
-from ranktree.mpi_library import HANDLE, INT, MPI, POINTER, check, library_function
+from ranktree.mpi_library import HANDLE, INT, MPI, POINTER, check, from_handle, handle_of, library_function
 
 Kind = TypeVar("Kind", bound=MPI.Comm)
 
@@ -32,13 +32,13 @@ PARAMETERS = {
 
 def call(name: str, comm: MPI.Comm, *arguments: object) -> None:
     """Calls a function on a communicator; a code other than success is raised."""
-    check(function(name)(comm.handle, *arguments), name, comm)
+    check(function(name)(handle_of(comm), *arguments), name, comm)
 
 
 def communicator(handle: int | None, kind: type[Kind]) -> Kind | None:
     """mpi4py's object for a handle; None for MPI_COMM_NULL."""
-    made = kind.fromhandle(handle or 0)
-    return None if made == MPI.COMM_NULL else cast(Kind, made)
+    made = from_handle(kind, handle)
+    return None if made == MPI.COMM_NULL else made
 
 
 def function(name: str) -> Callable[..., int]:

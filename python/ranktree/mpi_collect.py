@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ranktree.mpi_buffers import COUNT, Message, in_place, is_in_place, listed, numbers_of, simple, vector
-from ranktree.mpi_library import HANDLE, INT, MPI, POINTER, check, info_handle, library_function
+from ranktree.mpi_library import HANDLE, INT, MPI, POINTER, check, handle_of, info_handle, library_function
 
 Buffer = object  # mpi4py's buffer specification, see ranktree.mpi_buffers
 
@@ -339,6 +339,7 @@ def find_receive_counts(given: dict[str, Any]) -> None:
     given["recvcounts"] = list(counts)
 
 
+HANDLES = (MPI.Comm, MPI.Datatype, MPI.Op)
 # C's parameters, a letter each: a pointer, a count, a handle, an int.
 TYPES = {"p": POINTER, "n": COUNT, "h": HANDLE, "r": INT}
 
@@ -362,7 +363,7 @@ def forms(
 
     def call(c_name: str, more_types: Sequence[Any], given: dict[str, Any], *more: object) -> object:
         kept, values = describe(**given)
-        handles = [getattr(value, "handle", value) for value in (*values, given["comm"])]
+        handles = [handle_of(value) if isinstance(value, HANDLES) else value for value in (*values, given["comm"])]
         check(library_function(c_name, *types, *more_types)(*handles, *more), c_name, given["comm"])
         return kept, given
 
@@ -477,4 +478,8 @@ def Set_reproducible(comm: MPI.Comm, flag: bool = True) -> None:
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    check(library_function("Comm_set_reproducible", HANDLE, INT)(comm.handle, int(flag)), "Comm_set_reproducible", comm)
+    check(
+        library_function("Comm_set_reproducible", HANDLE, INT)(handle_of(comm), int(flag)),
+        "Comm_set_reproducible",
+        comm,
+    )

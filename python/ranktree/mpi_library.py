@@ -5,7 +5,7 @@ import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ranktree.elf import Elf, read_elf
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, MARKS, not_built
@@ -14,16 +14,41 @@ from ranktree.shim import MPI_LIBRARY
 try:
     from mpi4py import MPI
 except ModuleNotFoundError as error:
-    raise ImportError("ranktree.mpi needs mpi4py, version 4 or later: pip install mpi4py") from error
-if not hasattr(MPI.Comm, "fromhandle"):
-    raise ImportError("ranktree.mpi needs mpi4py, version 4 or later; this one has no MPI.Comm.fromhandle")
+    raise ImportError("ranktree.mpi needs mpi4py, version 3.1 or later: pip install mpi4py") from error
+if not hasattr(MPI, "_addressof"):
+    raise ImportError("ranktree.mpi needs mpi4py, version 3.1 or later; this one has no MPI._addressof")
 
-__all__ = ["HANDLE", "INT", "MPI", "POINTER", "check", "info_handle", "library", "library_function", "message"]
+__all__ = [
+    "HANDLE",
+    "INT",
+    "MPI",
+    "POINTER",
+    "check",
+    "from_handle",
+    "handle_of",
+    "info_handle",
+    "library",
+    "library_function",
+    "message",
+]
 
 PREFIX = "libranktree_mpi_"
 # Handles are integers in MPICH and Intel MPI, pointers in Open MPI.
 HANDLE = ctypes.c_uint if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_uint) else ctypes.c_void_p
 INT, POINTER = ctypes.c_int, ctypes.c_void_p
+Kind = TypeVar("Kind", bound=MPI.Comm | MPI.Info)
+
+
+def handle_of(thing: MPI.Comm | MPI.Datatype | MPI.Info | MPI.Op) -> int:
+    """MPI's handle of one of mpi4py's objects."""
+    return int(MPI._handleof(thing))
+
+
+def from_handle(kind: type[Kind], handle: int | None) -> Kind:
+    """mpi4py's object for a handle; None stands for a null pointer."""
+    made = kind()
+    HANDLE.from_address(MPI._addressof(made)).value = handle or 0
+    return made
 
 
 def message(comm: MPI.Intracomm) -> str:
@@ -46,10 +71,10 @@ def message(comm: MPI.Intracomm) -> str:
     """
     length = INT()
     function = library_function("Comm_get_message", HANDLE, POINTER, INT, POINTER)
-    function(comm.handle, ctypes.create_string_buffer(1), 1, ctypes.byref(length))
+    function(handle_of(comm), ctypes.create_string_buffer(1), 1, ctypes.byref(length))
     size = length.value + 1
     text = ctypes.create_string_buffer(size)
-    check(function(comm.handle, text, size, ctypes.byref(length)), "Comm_get_message", MPI.COMM_NULL)
+    check(function(handle_of(comm), text, size, ctypes.byref(length)), "Comm_get_message", MPI.COMM_NULL)
     return text.value.decode(errors="replace")
 
 
@@ -65,7 +90,7 @@ def check(code: int, name: str, comm: MPI.Comm) -> None:
 
 def info_handle(info: MPI.Info | None) -> int:
     """The handle of an info object; None stands for MPI_INFO_NULL."""
-    return (MPI.INFO_NULL if info is None else info).handle
+    return handle_of(MPI.INFO_NULL if info is None else info)
 
 
 @functools.cache

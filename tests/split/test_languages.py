@@ -222,7 +222,7 @@ def test_python_without_mpi4py(build_folder: Path) -> None:
     result = run_python(build_folder, "import sys; sys.modules['mpi4py'] = None; import ranktree.mpi")
     assert result.returncode != 0
     assert result.stderr.splitlines()[-1] == (
-        "ImportError: ranktree.mpi needs mpi4py, version 4 or later: pip install mpi4py"
+        "ImportError: ranktree.mpi needs mpi4py, version 3.1 or later: pip install mpi4py"
     )
 
 
