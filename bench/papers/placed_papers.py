@@ -77,8 +77,8 @@ PLACED_PAPERS = (
         "E. Jeannot, G. Mercier, F. Tessier, *Process placement in multicore clusters: algorithmic issues and "
         "practical techniques*, Inria RR-8269, 2013",
         TREEMATCH_METHOD,
-        "Chaco and MPIPP in all figures; 16,384 in Figure 8; ParMETIS, in whose place is "
-        "METIS; Table 1 and Figure 16, which measure a machine",
+        "Chaco and MPIPP in all figures; 16,384 in Figure 8; 256 processes of lu.D in Figure 13; ParMETIS, in whose "
+        "place is METIS; Table 1 and Figure 16, which measure a machine",
     ),
     PlacedPaper(
         REORDER,
