@@ -93,10 +93,11 @@ def run_through(arguments: Sequence[str], environment: Mapping[str, str]) -> int
 
 
 def become_result(code: int) -> None:
-    """Ends this process as the child ended: with its exit code, or by its signal."""
+    """Exits with the code of the child, or is terminated by its signal."""
     sys.stdout.flush()
     sys.stderr.flush()
     if code < 0:
-        signal.signal(-code, signal.SIG_DFL)
+        if -code != signal.SIGKILL:  # nothing can handle it
+            signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     sys.exit(code if code >= 0 else 128 - code)

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import resource
+import signal
 import subprocess
 from pathlib import Path
 
@@ -255,3 +256,17 @@ def test_man_pages_are_made_of_the_same_texts(ranktree, tmp_path: Path) -> None:
             if isinstance(parameter.declared, Option):
                 assert names_of(parameter)[0].partition("/")[0] in shown
                 assert " ".join(parameter.declared.help.split())[:40] in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_the_signal_of_a_launcher_terminates_the_command(number: int, command: str, tmp_path: Path) -> None:
+    """The launcher kills itself; its --version is Open MPI's."""
+    launcher = tmp_path / "mpirun"
+    kill = f"kill -{int(number)} $$"
+    launcher.write_text(
+        f"#!/bin/sh\n[ \"$1\" = --version ] && echo 'mpirun (Open MPI) 4.1.4' || {kill}\n", encoding="ascii"
+    )
+    launcher.chmod(0o755)
+    words = [command, "run", "--collectives", "auto", "--no-collectives-cache", "--", launcher, "-n", "1", "/bin/true"]
+    result = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stderr) == (-number, "")
