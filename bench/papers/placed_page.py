@@ -309,7 +309,10 @@ def amount_text(count: int) -> str:
 
 
 def by_amount(target: PlacedTarget, rows: Rows, kernels: list[str]) -> str:
-    """Times over those under the paper's placement, by the class; a line a placement, or a line a program."""
+    """Times over those under the paper's placement, by the class or bytes; a line a placement, or a line a program.
+
+    A maximum that the paper states is a level line.
+    """
     base, programs = base_of(target), list(dict.fromkeys(kernel.partition(".")[0] for kernel in kernels))
     lines: dict[str, list[tuple[float, float]]] = {}
     for machine, kernel, ranks in grid_of(target)[0]:
@@ -319,6 +322,10 @@ def by_amount(target: PlacedTarget, rows: Rows, kernels: list[str]) -> str:
                 continue
             line = name if len(programs) == 1 else kernel.partition(".")[0].rpartition(" ")[2]
             lines.setdefault(line, []).append((amount(kernel), each / unit))
+    along = [x for line in lines.values() for x, _ in line]
+    for claim in load_placed_claims():
+        if claim.target == target.name and claim.quotient.largest and claim.number is not None:
+            lines["paper: the maximum"] = [(min(along), claim.number), (max(along), claim.number)]
     about = programs[0] if len(programs) == 1 else f"{programs[0].partition(' ')[0]}, flat"
     return draw(
         f"{about}: time / time under {base}, by {'class' if len(programs) == 1 else 'bytes'}", lines, amount_text
