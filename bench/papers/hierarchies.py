@@ -15,6 +15,7 @@ from placed import (
     PREDICTED,
     PRODUCTS,
     SLOW,
+    TRIED,
     UNEVEN,
     Key,
     Result,
@@ -47,7 +48,7 @@ OTHER_COSTS = {
     SLOW: {"Cluster": (5e-6, 1e9), "Switch": (5e-6, 1e9), "Node": (5e-7, 5e9), "Package": (1e-7, 8e9)}
     | {"NUMANode": (1e-7, 8e9), "L3": (1e-7, 8e9)},
 }
-TRIED = 4  # variants that the model has as the cheapest; run-time selection tries such candidates, too
+MOST_TRIED = 4  # variants, the cheapest by the model
 UNITS = {"K": 1 << 10, "M": 1 << 20}
 GRIDS = {240: "15x16", 160: "10x16", 96: "8x12"}
 CONFIGURATIONS = {"H_conf1": "3,4,2,3,8", "H_conf2": "6,2,2,3,8", "H_conf3": "3,2,2,8,6", "H_conf4": "3,2,4,6,4"}
@@ -78,14 +79,15 @@ class Hierarchies:
                 self.known |= self.products(machine, kernel, ranks, int(amount))
             elif name.startswith("vectors"):
                 self.known |= self.vectors(machine, kernel, ranks)
-            elif form == PREDICTED:
-                self.known[key] = self.predicted(machine, name, ranks, amount)
+            elif form in (PREDICTED, TRIED):
+                found = self.predicted(machine, name, ranks, amount)
+                self.known |= {(machine, kernel, ranks, each): found[each] for each in found}
             else:
                 self.known |= self.collective(machine, name, ranks)
         return self.known[key]
 
     def compiled(self, compiler: str, source: str, *options: object, name: str = "") -> Path:
-        """A program that calls Ranktree, named as its source."""
+        """A program that calls Ranktree, with the name of its source unless another is given."""
         program = self.folder / (name or Path(source).stem)
         if not program.exists():
             library = self.build / "lib"
@@ -166,15 +168,17 @@ class Hierarchies:
         sizes = {int(each[:-1]) * UNITS[each[-1]]: each for each in amounts}
         arguments = (collective_of(name), METHODS.get(algorithm, "native"), *sorted(sizes))
         self.variant = SPLIT_BINARY if algorithm.endswith("split-binary") else "native"
-        printed, version = self.levels(machine, ranks, options, *arguments), self.version()
-        self.variant = "native"
+        try:
+            printed, version = self.levels(machine, ranks, options, *arguments), self.version()
+        finally:
+            self.variant = "native"
         return {
             (machine, f"{name}.{sizes[int(size)]}", ranks, form): Result(seconds=float(seconds), version=version)
             for form, size, seconds in re.findall(r"^form,(\w+),(\d+),([^,\n]+)$", printed, re.MULTILINE)
         }
 
-    def predicted(self, machine: str, name: str, ranks: int, amount: str) -> Result:
-        """The fastest of the variants that are cheapest by `ranktree predict`, which the row names."""
+    def predicted(self, machine: str, name: str, ranks: int, amount: str) -> dict[str, Result]:
+        """The variant that is cheapest by `ranktree predict`, and the fastest of the first few; rows name them."""
         size = int(amount[:-1]) * UNITS[amount[-1]]
         words = [
             "predict",
@@ -194,10 +198,13 @@ class Hierarchies:
             words += ["--parameters", path]
         row = json.loads(self.words(self.build / "bin/ranktree", *words))["rows"][0]
         variants = [each for each in (*row["base"].values(), row["hierarchical"]) if each]
-        cheapest = sorted(variants, key=lambda each: each["seconds"])[:TRIED]
+        cheapest = sorted(variants, key=lambda each: each["seconds"])[:MOST_TRIED]
         times = {each["choice"]: self.by_variant(each["choice"], machine, name, ranks, size) for each in cheapest}
-        best = min(times, key=lambda choice: times[choice])
-        return Result(seconds=times[best], answer=best, version=self.version())
+        chosen = {PREDICTED: cheapest[0]["choice"], TRIED: min(times, key=lambda choice: times[choice])}
+        return {
+            form: Result(seconds=times[choice], answer=choice, version=self.version())
+            for form, choice in chosen.items()
+        }
 
     def by_variant(self, variant: str, machine: str, name: str, ranks: int, size: int) -> float:
         """Simulated seconds of Ranktree's call."""

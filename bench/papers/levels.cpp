@@ -136,6 +136,7 @@ void run(int argc, char** argv) {
   Operation operation{.collective = argv[1]};
   if (method.starts_with("chains=")) operation.chains = std::stoi(method.substr(7));
   operation.variant = method == "variant";
+  if (operation.variant && operation.collective != "broadcast") throw std::runtime_error("levels: expected broadcast");
   if (method.starts_with("binary=")) operation.segment = std::stoi(method.substr(7));
   std::vector<MPI_Comm> comms;
   if (method != "ranktree") {

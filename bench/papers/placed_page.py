@@ -276,7 +276,7 @@ def pictures(target: PlacedTarget, rows: Rows) -> dict[str, str]:
     groups, placements = grid_of(target)
     kernels = list(dict.fromkeys(group[1] for group in groups))
     sizes = {group[2] for group in groups}
-    if kernels[0] in (ARITY, EXAMPLE, CALL, LEVELS) or placements == [PREDICTED]:
+    if kernels[0] in (ARITY, EXAMPLE, CALL, LEVELS) or placements[0] == PREDICTED:
         return {}
     if kernels[0] == ALL_PAIRS:
         return {f"{target.name}.svg": mapping_times(target, rows)}
@@ -308,6 +308,13 @@ def amount_text(count: int) -> str:
     return next(f"{count // each}{unit}" for unit, each in reversed(UNITS.items()) if count >= each)
 
 
+def stated_maximum(target: PlacedTarget, along: list[float]) -> dict[str, list[tuple[float, float]]]:
+    """The paper's, as a level line."""
+    claims = [each for each in load_placed_claims() if each.target == target.name and each.quotient.largest]
+    ends = (min(along), max(along))
+    return {f"paper: {each.number:g}x": [(x, each.number) for x in ends] for each in claims if each.number is not None}
+
+
 def by_amount(target: PlacedTarget, rows: Rows, kernels: list[str]) -> str:
     """Times over those under the paper's placement, by the class or bytes; a line a placement, or a line a program.
 
@@ -322,10 +329,7 @@ def by_amount(target: PlacedTarget, rows: Rows, kernels: list[str]) -> str:
                 continue
             line = name if len(programs) == 1 else kernel.partition(".")[0].rpartition(" ")[2]
             lines.setdefault(line, []).append((amount(kernel), each / unit))
-    along = [x for line in lines.values() for x, _ in line]
-    for claim in load_placed_claims():
-        if claim.target == target.name and claim.quotient.largest and claim.number is not None:
-            lines["paper: the maximum"] = [(min(along), claim.number), (max(along), claim.number)]
+    lines |= stated_maximum(target, [x for line in lines.values() for x, _ in line])
     about = programs[0] if len(programs) == 1 else f"{programs[0].partition(' ')[0]}, flat"
     return draw(
         f"{about}: time / time under {base}, by {'class' if len(programs) == 1 else 'bytes'}", lines, amount_text

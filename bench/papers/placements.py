@@ -40,7 +40,7 @@ TIME_LIMIT = 1200  # seconds for one start of the simulator
 PEER_LIMIT = 300.0
 UPLINK_LATENCY = 2e-7  # seconds from one switch to the other: two more steps of InfiniBand; assumed
 NODE = [0, 4, 1, 5, 2, 6, 3, 7]  # §5.1 "physical identity": PU i of this node is core NODE[i], packages in turn
-# Of FT's classes, one with the same pairs and proportions and fewer bytes, up to so many ranks.
+# FT's classes have the same pairs and proportions with up to so many ranks, which exchange slabs: the least is traced.
 TRACED = {"ft.A": 128, "ft.C": 512}
 ITERATIONS = {"cg": 1, "ft": 1, "lu": 1, "zeus": 2, "rings": 50, "wiedemann": 10}
 # As the pattern takes them; SMPI chooses others for some sizes. By a ring: Open MPI's pairwise exchange.

@@ -64,8 +64,8 @@ FOLDER_OPTIONS = {"slurm": {"D", "chdir"}, "flux": {"cwd"}, "jsrun": {"h", "chdi
 def program_file(family: str, options: Sequence[Option], word: str) -> Path:
     """The file that ranks run, started with these options: from their folder, or from PATH."""
     names = FOLDER_OPTIONS.get(family, {"wdir", "wd"})
-    folder = next((option.values[0] for option in options if option.name in names and option.values), "")
-    there = Path(folder, word)
+    folders = [option.values[0] for option in options if option.name in names and option.values]
+    there = Path(*folders[-1:], word)
     return there if "/" in word else Path(shutil.which(word) or there)
 
 
@@ -203,7 +203,8 @@ def check_program(command: LaunchCommand) -> None:
         if option.name in HET_GROUP and not option.values[0].isdigit():
             raise ValueError(f"{command.starter}: several components of a job ({option.words[0]}) are not supported")
     program = command.program[0]
-    if not program_file(command.family, command.options, program).exists():
+    found = program_file(command.family, command.options, program)
+    if not found.is_file() and found.parent.is_dir():  # a folder of other nodes may have it
         before = command.options[-1].words[-1] if command.options else command.starter
         raise ValueError(
             f"'{program}', after '{before}', is no program here; if it belongs to the option, write both as one word"

@@ -18,6 +18,7 @@ from typing import Any
 from ranktree.mpi_library import MPI
 
 COUNT = ctypes.c_int64  # MPI_Count and MPI_Aint
+BUFFER = getattr(MPI, "buffer", None) or MPI.memory  # the name in mpi4py 3.1
 NATIVE = "@<" if sys.byteorder == "little" else "@>"
 
 
@@ -86,11 +87,21 @@ def datatype_of(given: Any, data: Any) -> MPI.Datatype:
     if isinstance(given, MPI.Datatype):
         return given
     if isinstance(given, str):
-        return MPI.Datatype.fromcode(given)
+        return from_code(given)
     code = memoryview(data).format
     if code[0] in "<>=!@" and code[0] not in NATIVE:
         raise BufferError(f"format string {code!r} with non-native byte order")
-    return MPI.Datatype.fromcode(code.lstrip(NATIVE))
+    return from_code(code.lstrip(NATIVE))
+
+
+def from_code(code: str) -> MPI.Datatype:
+    """The datatype of a format's character. ValueError where there is none."""
+    if hasattr(MPI.Datatype, "fromcode"):  # mpi4py 4
+        return MPI.Datatype.fromcode(code)
+    found = MPI._typedict.get(code)
+    if found is None:
+        raise ValueError(f"cannot map character code {code!r} to MPI datatype")
+    return found
 
 
 def memory_of(data: Any, datatype: Any, writable: bool) -> tuple[int, int, MPI.Datatype, object]:
@@ -100,7 +111,7 @@ def memory_of(data: Any, datatype: Any, writable: bool) -> tuple[int, int, MPI.D
             raise ValueError("message: MPI.BOTTOM needs a datatype")
         return int(MPI.BOTTOM), 0, datatype_of(datatype, data), None
     found = datatype_of(datatype, data)
-    owner = MPI.buffer.frombuffer(data, readonly=not writable)
+    owner = BUFFER.frombuffer(data, readonly=not writable)
     return owner.address, owner.nbytes, found, owner
 
 

@@ -15,8 +15,8 @@ try:
     from mpi4py import MPI
 except ModuleNotFoundError as error:
     raise ImportError("ranktree.mpi needs mpi4py, version 3.1 or later: pip install mpi4py") from error
-if not hasattr(MPI, "_addressof"):
-    raise ImportError("ranktree.mpi needs mpi4py, version 3.1 or later; this one has no MPI._addressof")
+if not hasattr(MPI, "_handleof"):
+    raise ImportError("ranktree.mpi needs mpi4py, version 3.1 or later; this one has no MPI._handleof")
 
 __all__ = [
     "HANDLE",
@@ -40,7 +40,7 @@ Kind = TypeVar("Kind", bound=MPI.Comm | MPI.Info)
 
 
 def handle_of(thing: MPI.Comm | MPI.Datatype | MPI.Info | MPI.Op) -> int:
-    """MPI's handle of one of mpi4py's objects."""
+    """MPI's handle of one of mpi4py's objects, as ctypes takes it for HANDLE."""
     return int(MPI._handleof(thing))
 
 

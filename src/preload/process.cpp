@@ -39,16 +39,6 @@ constinit std::atomic<std::uint32_t> datatype_generation{1};
 
 namespace {
 
-// A folder, made where there is none. Empty where it is another user's, or others may change it: they could read or
-// replace the records, whose names are known.
-std::string own_folder(const std::string& path) {
-  mkdir(path.c_str(), S_IRWXU);
-  struct stat status = {};
-  const bool own = lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-                   (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  return own ? path : std::string();
-}
-
 // Attribute callbacks. They run inside MPI, perhaps under its lock, and so take none of ours.
 int forget_communicator(MPI_Comm, int, void* attribute, void*) {
   communicator_generation.fetch_add(1, std::memory_order_relaxed);
@@ -157,7 +147,7 @@ void Process::describe_owner(MPI_Group world) {
   owner_.host = host_name();
   owner_.mpi = library_version();
   owner_.program = kSimulated ? environment("RANKTREE_SIMULATE_PROGRAM") : command_line();
-  if (!output_.empty()) parts_ = own_folder(output_ + ".parts");
+  if (!output_.empty()) mkdir((output_ + ".parts").c_str(), S_IRWXU);
 }
 
 void Process::try_start() {
@@ -233,10 +223,10 @@ Thread* Process::make_thread() {
   PartOwner owner = owner_;
   owner.thread = static_cast<int>(threads_.size());
   const std::string name = "/rank-" + std::to_string(owner.rank) + "-" + std::to_string(owner.thread) + ".part";
-  const std::string file = parts_.empty() ? std::string() : parts_ + name;
+  const std::string file = output_.empty() ? std::string() : output_ + ".parts" + name;
   threads_.push_back(std::make_unique<Thread>(file, owner));
-  if (!output_.empty() && !threads_.back()->part.on_disk())
-    print_verbose(output_ + ".parts" + name + ": cannot be made; a crash will lose its records");
+  if (!file.empty() && !threads_.back()->part.on_disk())
+    print_verbose(file + ": cannot be made; a crash will lose its records");
   return threads_.back().get();
 }
 
@@ -310,8 +300,8 @@ void Process::close_parts(bool written) noexcept {
     thread->part.mark_finished();
     if (written) thread->part.remove_file();
   }
-  if (written && !parts_.empty())
-    rmdir(parts_.c_str());  // fails while another rank's parts are there: the last one removes it
+  if (written)
+    rmdir((output_ + ".parts").c_str());  // fails while another rank's parts are there: the last one removes it
 }
 
 void Process::finish() noexcept {
@@ -328,7 +318,7 @@ void Process::finish() noexcept {
   });
   close_parts(written);
   if (!written && !output_.empty() && !kSimulated && owner_.rank == 0)
-    print_verbose(output_ + ": not written" + (parts_.empty() ? "" : "; the records are in " + parts_));
+    print_verbose(output_ + ": not written; the records are in " + output_ + ".parts");
   if (written && owner_.rank == 0) print_verbose(output_ + ": written");
   PMPI_Group_free(&world_group_);
 }

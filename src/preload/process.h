@@ -72,7 +72,6 @@ class Process {
   std::mutex communicators_mutex_;  // held while a communicator's description is made
   std::atomic<State> state_{State::kUntried};
   std::string output_;  // empty: no file is wanted
-  std::string parts_;   // the folder of the parts; empty: there is none
   PartOwner owner_;
   bool finish_armed_ = false;
   MPI_Group world_group_ = MPI_GROUP_NULL;

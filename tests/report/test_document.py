@@ -1,8 +1,10 @@
 """The report's document: every figure against a computation of its own on the pairs."""
 
 import json
+import os
 import re
 import shlex
+import subprocess
 from collections import Counter, defaultdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +24,7 @@ from ranktree.report.decisions import read_log
 from ranktree.report.document import as_json, build
 from ranktree.report.html import as_html
 from ranktree.report.inputs import Request
+from ranktree.report.launch import shell_text
 from ranktree.report.places import known_gap
 from ranktree.report.text import as_text
 from ranktree.report.verdict import percent
@@ -481,3 +484,13 @@ def test_packed_arrays_come_back(kind: str) -> None:
     assert list(unpacked(packed(values, kind))) == list(values)
     with pytest.raises(ValueError, match="expected an array of 5 items"):
         unpacked({**packed(values, kind), "length": 5})
+
+
+@pytest.mark.parametrize("word", ["a b", "it's\n", "tab\there", "\x1b[2J\\", "é\u2028\x9b", "\U000e0001"])
+def test_a_shell_reads_the_words_of_a_command_back(word: str) -> None:
+    """Whatever they hold, in printable characters."""
+    text = shell_text(["printf", "%s", word])
+    assert text.isprintable()
+    environment = {"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
+    found = subprocess.run(["bash", "-c", text], capture_output=True, timeout=60, check=True, env=environment)
+    assert found.stdout.decode() == word

@@ -18,7 +18,21 @@ from ranktree.report.inputs import Request
 from ranktree.report.text import as_text
 
 # What could end an element, an attribute, a string or a placeholder of the page, or move a terminal's cursor.
-PIECES = ("</script>", "<!--", "-->", "]]>", "{{DATA}}", "}}", "&lt;", "\"'`", "\\u003c", "\u2028", "\x1b[2J", "\n")
+PIECES = (
+    "</script>",
+    "<!--",
+    "-->",
+    "]]>",
+    "{{DATA}}",
+    "}}",
+    "&lt;",
+    "\"'`",
+    "\\u003c",
+    "\u2028",
+    "\x1b[2J",
+    "\n",
+    "\u202e",
+)
 PIECES += ("é", "n0")
 MACHINES = (None, "node:2 core:3", "switch:2 node:2 core:9", "node:1 core:64")
 

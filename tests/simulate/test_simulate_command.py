@@ -58,21 +58,6 @@ def test_machine_files_are_simulated(name: str, ranktree: Callable, simulated_pr
     assert report["simulated_s"] > 0
 
 
-def test_a_setting_of_simgrid_replaces_ours(ranktree: Callable, simulated_program: Callable) -> None:
-    """A factor of 2 on latencies; a setting without a value is refused."""
-    words = ["simulate", "--machine", "node:4 core:2", "--np", 8, "--overhead", 0, "--json"]
-    program = simulated_program(PROGRAMS / "crossing.c")
-    times = []
-    for setting in ([], ["--setting", "network/latency-factor:2"]):
-        result = ranktree(*words, *setting, "--", program, 1)
-        assert result.returncode == 0, result.stderr
-        times.append(json.loads(result.stdout.partition("\n")[2])["simulated_s"])
-    assert times[1] == pytest.approx(2 * times[0], rel=1e-2)
-    result = ranktree(*words, "--setting", "network", "--", program, 1)
-    assert result.returncode == 2
-    assert "expected NAME:VALUE, found 'network'" in result.stderr
-
-
 @pytest.mark.parametrize("selector", ["ompi", "mpich", "mvapich2", "impi"])
 def test_levels_of_selectors_take_no_messages_between_all_pairs(
     selector: str, ranktree: Callable, simulated_program: Callable

@@ -1,6 +1,5 @@
 """The library without `ranktree trace`: beside other tools, in irregular jobs, linked statically."""
 
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -57,27 +56,6 @@ def test_a_link_in_place_of_a_part_is_not_followed(link, mpi, library, made, out
     assert result.returncode == 0
     assert victim.read_text(encoding="ascii") == "kept\n"
     assert read_trace(output).record.pairs == RING
-
-
-@pytest.mark.parametrize("mode", [0o777, 0o770])
-def test_a_folder_that_others_may_change_gets_no_parts(mode, mpi, library, made, output):
-    """The trace is written all the same, and the folder stays as it is."""
-    parts_of(output).mkdir()
-    parts_of(output).chmod(mode)
-    result = preloaded(mpi, 3, [library], made("ring.c"))
-    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
-    assert read_trace(output).record.pairs == RING
-    assert parts_of(output).is_dir()
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="a folder of another user needs root")
-def test_a_folder_of_another_user_gets_no_parts(mpi, library, made, output):
-    """Not where the file cannot be written either."""
-    output.mkdir()
-    parts_of(output).mkdir()
-    os.chown(parts_of(output), 65534, 65534)
-    assert preloaded(mpi, 3, [library], made("ring.c")).returncode == 0
-    assert list(parts_of(output).iterdir()) == []
 
 
 def test_the_library_alone_writes_the_trace(mpi, library, made, output):

@@ -125,10 +125,6 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             "--algorithm", metavar="COLLECTIVE:NAME", help="SMPI's algorithm of a collective, before the selector's"
         ),
     ] = None,
-    setting: Annotated[
-        list[str] | None,
-        Option("--setting", metavar="NAME:VALUE", help="of SimGrid, in place of ours: maxmin/precision:1e-4"),
-    ] = None,
     measure: Annotated[bool, Option("--measure", help="computing takes as long as here, else no time")] = False,
     share_buffers: Annotated[
         bool,
@@ -156,14 +152,11 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         raise BadParameter(f"expected {', '.join(SELECTORS)}, found '{selector}'", param_hint="--selector")
     if wrong := next((each for each in algorithm or [] if each.count(":") != 1), None):
         raise BadParameter(f"expected COLLECTIVE:NAME, found '{wrong}'", param_hint="--algorithm")
-    if wrong := next((each for each in setting or [] if ":" not in each), None):
-        raise BadParameter(f"expected NAME:VALUE, found '{wrong}'", param_hint="--setting")
     settings = Settings(
         overhead=overhead,
         eager=eager,
         collectives=collectives if replay_file is None else None,
         algorithms=tuple(algorithm or []),
-        changed=tuple(setting or []),
         selector=selector,
         measure=measure,
         share_buffers=share_buffers,

@@ -1,14 +1,13 @@
 """The document that all renderings show; its fields are specified in docs/reference/formats/report.md."""
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
 from ranktree.report import decisions, places, traffic
 from ranktree.report.cells import heat_map
 from ranktree.report.inputs import WORTHWHILE, Inputs, Request, gather
-from ranktree.report.launch import Launch
+from ranktree.report.launch import Launch, shell_text
 from ranktree.report.limits import limits
 from ranktree.report.verdict import verdict
 
@@ -81,12 +80,12 @@ def commands(inputs: Inputs) -> list[dict[str, str]]:
     if request.source is not None:
         plan = plan or "plan.json"
         words = ["ranktree", "map", request.pattern, *machine_words(request), *placing_words(inputs), "-o", plan]
-        steps.append(("compute the plan", shlex.join(words)))
+        steps.append(("compute the plan", shell_text(words)))
     if request.run:
-        steps.append(("run by the plan", shlex.join(request.run)))
+        steps.append(("run by the plan", shell_text(request.run)))
     elif plan is not None:
         steps.append(("run by the plan", launch.by_plan(plan, request.source)))
-    steps.append(("make this report", shlex.join(report_words(request))))
+    steps.append(("make this report", shell_text(report_words(request))))
     return [{"what": what, "command": command} for what, command in steps]
 
 

@@ -1,6 +1,5 @@
 """The document as text for a terminal."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,13 +8,12 @@ from ranktree.report.units import bytes_text, count_text, power_text
 
 SHOWN = 10
 # Texts of a trace are its program's: they must neither break lines nor send commands to the terminal.
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def printable(value: Any) -> Any:
-    """A part of the document with '?' for each control character of its texts."""
+    """A part of the document with '?' for each character of its texts that is not printable."""
     if isinstance(value, str):
-        return CONTROL.sub("?", value)
+        return value if value.isprintable() else "".join(c if c.isprintable() else "?" for c in value)
     if isinstance(value, list):
         return list(map(printable, value))
     if isinstance(value, dict):

@@ -21,7 +21,7 @@ USUAL_OVERHEAD = 3e-7  # seconds, as predict has it where nothing was calibrated
 POLL = 1e-7  # seconds that a look at messages takes, in MPI_Test and MPI_Iprobe
 EAGER = 65536  # bytes below which a send does not wait for its receive
 SHARED_FROM = 4096  # bytes of an allocation that --share-buffers folds
-SHARED_BLOCK = 1 << 24  # bytes that stand for all of such an allocation; Linux allows a process 65,530 such maps
+SHARED_BLOCK = 1 << 24  # bytes of each map of shared memory; Linux allows a process 65,530 maps
 WATCH_SECONDS = 0.5
 SHARED_FAILS = "--share-buffers gives large buffers wrong contents: programs that check or use what they receive fail"
 
@@ -44,7 +44,6 @@ class Settings:
     variables: dict[str, str] = field(default_factory=dict)
     collectives: str | None = None  # which calls are served by Ranktree, as `ranktree run --collectives` takes it
     algorithms: tuple[str, ...] = ()  # "allreduce:rdb": SMPI's algorithm of a collective, whatever the selector
-    changed: tuple[str, ...] = ()  # "maxmin/precision:1e-4": SimGrid's settings in place of those below
 
     def options(self) -> list[str]:
         """SMPI's options: exact latencies and bandwidths, shared evenly, nothing measured unless requested."""
@@ -71,7 +70,6 @@ class Settings:
             values["smpi/auto-shared-malloc-thresh"] = str(SHARED_FROM)
             values["smpi/shared-malloc"] = "global"
             values["smpi/shared-malloc-blocksize"] = str(SHARED_BLOCK)
-        values |= {name: value for name, _, value in (each.partition(":") for each in self.changed)}
         return [f"--cfg={name}:{value}" for name, value in values.items()] + ["--log=root.thres:warning"]
 
 

@@ -14,7 +14,7 @@ def trace_simulated(words: list[str], output: Path, ranks: int) -> int:
     The machine does not matter to a program that does not query it: one node with a core a rank.
     """
     variables = {"RANKTREE_TRACE": str(output), "RANKTREE_SIMULATE_PROGRAM": " ".join(words)}
-    # Alltoalls by a ring: fewer messages at once take SimGrid less time, and what is recorded are calls.
+    # Alltoalls by a ring: fewer messages at once take SimGrid less time. A trace has the calls, whatever the algorithm.
     settings = Settings(
         threads=True,
         algorithms=("alltoall:ring",),
