@@ -131,3 +131,21 @@ def descendants(pid: int) -> list[int]:
     listing = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
     children = [int(word) for word in listing.stdout.split()]
     return children + [one for child in children for one in descendants(child)]
+
+
+@pytest.mark.parametrize("started", [True, False], ids=["started", "not started"])
+def test_the_folder_of_a_traces_parts_is_made_before_the_launch(mpi: Mpi, ranktree, tmp_path: Path, started) -> None:
+    """For this user alone, and removed where no rank comes through MPI_Init, as in `stat`."""
+    parts = tmp_path / "app.npz.parts"
+    launch = mpi.launch(1, "stat", "-c", "%a", parts)
+    if not started:
+        launch[0] = tmp_path / Path(launch[0]).name
+        launch[0].write_text(
+            f"#!/bin/sh\n[ $1 = --version ] && exec {mpi.mpiexec} --version\nexit 9\n", encoding="ascii"
+        )
+        launch[0].chmod(0o755)
+    result = ranktree("trace", "-o", "app.npz", "--", *launch, cwd=tmp_path)
+    assert result.returncode == (1 if started else 9)
+    assert result.stdout.strip() == ("700" if started else "")
+    assert "no rank came through MPI_Init" in result.stderr
+    assert not parts.exists()

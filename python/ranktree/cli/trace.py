@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -88,7 +88,7 @@ def trace(words: list[str], output: Path, mpi: str | None, closing: Closing) -> 
     shim = choose(started, mpi)
     arguments = with_shim(started, shim, {"RANKTREE_TRACE": str(path), **handed_on()})
     before = identity(path)
-    result = run_through(arguments, os.environ)
+    result = run_with_parts(parts, lambda: run_through(arguments, os.environ))
     if identity(path) != before and path.exists():
         leftover(parts)
         close(path, closing)
@@ -97,6 +97,16 @@ def trace(words: list[str], output: Path, mpi: str | None, closing: Closing) -> 
         return result
     name_absent(started, shim.path)
     return result or NO_TRACE
+
+
+def run_with_parts(parts: Path, run: Callable[[], int]) -> int:
+    """Makes the folder of the parts, for this user alone and before another can, since its name is known; then runs."""
+    parts.mkdir(mode=0o700)
+    try:
+        return run()
+    except BaseException:
+        leftover(parts)
+        raise
 
 
 def name_absent(started: Command, library: Path) -> None:
@@ -112,7 +122,7 @@ def trace_without_run(words: list[str], output: Path, ranks: int, closing: Closi
     """Simulates the program; its records are put together afterwards."""
     path = check_output(output)
     parts = parts_folder(path)
-    result = trace_simulated(words, path, ranks)
+    result = run_with_parts(parts, lambda: trace_simulated(words, path, ranks))
     return result if recover_after(path, parts, closing) else result or NO_TRACE
 
 
