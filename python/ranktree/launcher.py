@@ -203,8 +203,8 @@ def check_program(command: LaunchCommand) -> None:
         if option.name in HET_GROUP and not option.values[0].isdigit():
             raise ValueError(f"{command.starter}: several components of a job ({option.words[0]}) are not supported")
     program = command.program[0]
-    found = program_file(command.family, command.options, program)
-    if not found.is_file() and found.parent.is_dir():  # a folder of other nodes may have it
+    # Where the start folder is on other nodes only, what is here stands for it.
+    if not program_file(command.family, command.options, program).exists() and not Path(program).exists():
         before = command.options[-1].words[-1] if command.options else command.starter
         raise ValueError(
             f"'{program}', after '{before}', is no program here; if it belongs to the option, write both as one word"

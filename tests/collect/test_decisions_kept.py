@@ -105,6 +105,8 @@ def test_a_full_disk_is_named_and_keeps_nothing(run: Run, tmp_path: Path) -> Non
     full = tmp_path / "full"
     full.mkdir()
     text = run(600, full, ["unshare", "--mount", "sh", "-c", FULL_DISK, full])
+    if "allreduce 0 of" in text:
+        pytest.skip("a busy machine: nothing was decided")
     assert "decisions are not kept: " in text
     assert "No space left on device" in text
 
