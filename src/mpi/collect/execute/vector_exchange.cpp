@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/schedule/hierarchy.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/datatypes.h"
 #include "mpi/collect/errors.h"
@@ -63,53 +64,51 @@ class Bundle {
   std::byte* next_ = nullptr;
 };
 
-// Who forwards what. A node's ranks are numbered in the order of ranks.
+// Who forwards what: the nodes of Context::nodes(), each with its ranks, numbered in their order.
 class Lanes {
  public:
-  explicit Lanes(const Context& context) : nodes_(static_cast<std::size_t>(context.node_count())) {
-    for (const std::int32_t node : context.node_of()) {
-      std::vector<Rank>& members = nodes_[static_cast<std::size_t>(node)];
-      numbers_.push_back(members.size());
-      members.push_back(static_cast<Rank>(numbers_.size()) - 1);
+  explicit Lanes(const Context& context) {
+    const core::schedule::Hierarchy& nodes = context.nodes();
+    std::size_t largest = 0;
+    for (std::int32_t node = 0; node < nodes.children(0, 0); ++node) {
+      std::vector<Rank> members(static_cast<std::size_t>(nodes.children(1, node)));
+      std::ranges::generate(members,
+                            [&, next = nodes.first_child(1, node)]() mutable { return nodes.rank_at(next++); });
+      largest = std::max(largest, members.size());
+      const auto own = std::ranges::find(members, context.rank());
+      if (own == members.end()) {
+        elsewhere_.push_back(std::move(members));
+      } else {
+        own_number_ = static_cast<std::size_t>(own - members.begin());
+        here_ = std::move(members);
+      }
     }
-    const auto rank = static_cast<std::size_t>(context.rank());
-    own_node_ = static_cast<std::size_t>(context.node_of()[rank]);
-    own_number_ = numbers_[rank];
-    forwarded_.resize(here().size());
-    for (const std::vector<Rank>* node : elsewhere()) {
-      for (std::size_t number = 0; number < node->size(); ++number) {
-        forwarded_[number % here().size()].push_back((*node)[number]);
+    most_blocks_ = context.size() + static_cast<std::int64_t>(largest) * nodes.children(0, 0);
+    forwarded_.resize(here_.size());
+    for (const std::vector<Rank>& node : elsewhere_) {
+      for (std::size_t number = 0; number < node.size(); ++number) {
+        forwarded_[number % here_.size()].push_back(node[number]);
       }
     }
   }
 
-  [[nodiscard]] const std::vector<Rank>& here() const { return nodes_[own_node_]; }
+  [[nodiscard]] const std::vector<Rank>& here() const { return here_; }
   [[nodiscard]] std::size_t own_number() const { return own_number_; }
   // The other nodes, each by its ranks.
-  [[nodiscard]] std::vector<const std::vector<Rank>*> elsewhere() const {
-    std::vector<const std::vector<Rank>*> others;
-    for (std::size_t node = 0; node < nodes_.size(); ++node) {
-      if (node != own_node_) others.push_back(&nodes_[node]);
-    }
-    return others;
-  }
+  [[nodiscard]] const std::vector<std::vector<Rank>>& elsewhere() const { return elsewhere_; }
   // The ranks elsewhere for which the rank with this number here forwards.
   [[nodiscard]] const std::vector<Rank>& forwarded(std::size_t number) const { return forwarded_[number]; }
   // At least as many blocks as any rank may get in bundles, or forward. Equal on all ranks.
-  [[nodiscard]] std::int64_t most_blocks() const {
-    std::size_t largest = 0;
-    for (const std::vector<Rank>& node : nodes_) largest = std::max(largest, node.size());
-    return static_cast<std::int64_t>(numbers_.size() + largest * nodes_.size());
-  }
+  [[nodiscard]] std::int64_t most_blocks() const { return most_blocks_; }
   // The rank of another node that forwards to this one.
   [[nodiscard]] Rank forwarder(const std::vector<Rank>& node) const { return node[own_number_ % node.size()]; }
 
  private:
-  std::vector<std::vector<Rank>> nodes_;
-  std::vector<std::size_t> numbers_;  // by rank
-  std::size_t own_node_ = 0;
+  std::vector<Rank> here_;
   std::size_t own_number_ = 0;
+  std::vector<std::vector<Rank>> elsewhere_;
   std::vector<std::vector<Rank>> forwarded_;  // by the number of the forwarding rank
+  std::int64_t most_blocks_ = 0;
 };
 
 // One side of the call.
@@ -210,7 +209,7 @@ class VectorExchange final : public Running {
     const std::size_t here = lanes_.here().size();
     std::size_t bytes = here * most_bytes(1 + forwards().size()) + forwards().size() * most_bytes(here);
     for (std::size_t number = 0; number < here; ++number) bytes += most_bytes(1 + lanes_.forwarded(number).size());
-    for (const std::vector<Rank>* node : lanes_.elsewhere()) bytes += most_bytes(node->size());
+    for (const std::vector<Rank>& node : lanes_.elsewhere()) bytes += most_bytes(node.size());
     next_ = work_->scratch_of(bytes);
   }
   Bundle bundle_of(std::size_t blocks) { return {std::exchange(next_, next_ + most_bytes(blocks)), blocks}; }
@@ -241,9 +240,9 @@ class VectorExchange final : public Running {
       if (rank == context_->rank()) continue;
       bundles_left_ += receive_bundle(from_here_.back(), 1 + forwards().size(), rank, kBundle) ? 1 : 0;
     }
-    for (const std::vector<Rank>* node : lanes_.elsewhere()) {
-      from_elsewhere_.push_back(bundle_of(node->size()));
-      lanes_left_ += receive_bundle(from_elsewhere_.back(), node->size(), lanes_.forwarder(*node), kLane) ? 1 : 0;
+    for (const std::vector<Rank>& node : lanes_.elsewhere()) {
+      from_elsewhere_.push_back(bundle_of(node.size()));
+      lanes_left_ += receive_bundle(from_elsewhere_.back(), node.size(), lanes_.forwarder(node), kLane) ? 1 : 0;
     }
   }
 
@@ -307,10 +306,10 @@ class VectorExchange final : public Running {
   }
 
   void place() {
-    const std::vector<const std::vector<Rank>*> nodes = lanes_.elsewhere();
+    const std::vector<std::vector<Rank>>& nodes = lanes_.elsewhere();
     for (std::size_t node = 0; node < nodes.size(); ++node) {
-      for (std::size_t number = 0; number < nodes[node]->size(); ++number) {
-        take(from_elsewhere_[node], number, (*nodes[node])[number]);
+      for (std::size_t number = 0; number < nodes[node].size(); ++number) {
+        take(from_elsewhere_[node], number, nodes[node][number]);
       }
     }
   }
