@@ -62,7 +62,6 @@ class Hierarchies:
         """Nothing is compiled yet."""
         self.build, self.folder, self.words, self.version = build, folder, words, version
         self.known: dict[Key, Result] = {}
-        self.variant = "native"  # of Ranktree's calls
         self.plan: Path | None = None  # else ranks are in order
         self.over_nodes = False  # dealt to the nodes in turn
 
@@ -104,11 +103,11 @@ class Hierarchies:
             self.words(self.build / "bin/ranktree", "simulate", "--compile", "--", compiler, *words)
         return program
 
-    def simulated(self, machine: str, ranks: int, *more: object) -> str:
-        """What a program prints."""
+    def simulated(self, machine: str, ranks: int, *more: object, variant: str = "native") -> str:
+        """What a program prints, with Ranktree's calls by a variant."""
         words: list[object] = [
             "env",
-            f"RANKTREE_COLL={self.variant}",
+            f"RANKTREE_COLL={variant}",
             self.build / "bin/ranktree",
             "simulate",
             "--quiet",
@@ -145,12 +144,12 @@ class Hierarchies:
         _core.make_plan(tree, pattern, "identity", pins=pins).save(str(path))
         return path
 
-    def levels(self, machine: str, ranks: int, options: list[str], *arguments: object) -> str:
+    def levels(self, machine: str, ranks: int, options: list[str], *arguments: object, variant: str = "native") -> str:
         """levels.cpp."""
         if arguments[0] != "allreduce":
             options = [*options, *FAST]
         program = self.compiled("c++", "bench/papers/levels.cpp", "-std=c++20")
-        return self.simulated(machine, ranks, *options, "--", program, *arguments)
+        return self.simulated(machine, ranks, *options, "--", program, *arguments, variant=variant)
 
     def depth(self, machine: str, ranks: int) -> Result:
         """The ranks of rank 0's communicators."""
@@ -167,11 +166,8 @@ class Hierarchies:
         amounts = {kernel.partition(".")[2] for kernel in kernels if kernel.partition(".")[0] == name}
         sizes = {int(each[:-1]) * UNITS[each[-1]]: each for each in amounts}
         arguments = (collective_of(name), METHODS.get(algorithm, "native"), *sorted(sizes))
-        self.variant = SPLIT_BINARY if algorithm.endswith("split-binary") else "native"
-        try:
-            printed, version = self.levels(machine, ranks, options, *arguments), self.version()
-        finally:
-            self.variant = "native"
+        variant = SPLIT_BINARY if algorithm.endswith("split-binary") else "native"
+        printed, version = self.levels(machine, ranks, options, *arguments, variant=variant), self.version()
         return {
             (machine, f"{name}.{sizes[int(size)]}", ranks, form): Result(seconds=float(seconds), version=version)
             for form, size, seconds in re.findall(r"^form,(\w+),(\d+),([^,\n]+)$", printed, re.MULTILINE)
@@ -208,11 +204,7 @@ class Hierarchies:
 
     def by_variant(self, variant: str, machine: str, name: str, ranks: int, size: int) -> float:
         """Simulated seconds of Ranktree's call."""
-        self.variant = variant
-        try:
-            printed = self.levels(machine, ranks, [], collective_of(name), "ranktree", size)
-        finally:
-            self.variant = "native"
+        printed = self.levels(machine, ranks, [], collective_of(name), "ranktree", size, variant=variant)
         found = re.search(r"^form,ranktree,\d+,([^,\n]+)$", printed, re.MULTILINE)
         if found is None:
             raise RuntimeError(f"{machine}, {name}: expected a time")
@@ -220,10 +212,11 @@ class Hierarchies:
 
     def products(self, machine: str, kernel: str, ranks: int, size: int) -> dict[Key, Result]:
         """The communication of each form of SUMMA."""
-        program = self.compiled("cc", "examples/summa.c", "-lopenblas")
+        own_name, replaced = "", []
         if "binary" in kernel:
+            own_name = "summa-binary"
             replaced = ["-DMPI_Bcast=papers_Bcast", ROOT / "bench/papers/binary_bcast.cpp", "-lstdc++"]
-            program = self.compiled("cc", "examples/summa.c", "-lopenblas", *replaced, name="summa-binary")
+        program = self.compiled("cc", "examples/summa.c", "-lopenblas", *replaced, name=own_name)
         words = ["--size", size, "--block", 8, "--grid", GRIDS[ranks], "--iterations", 1, "--json"]
         for name in PRODUCTS:
             if name.startswith("groups-"):

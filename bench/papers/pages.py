@@ -14,7 +14,7 @@ import placed
 import placed_page
 import ring_model
 from claims import Claim, load_claims, outcome, text_of
-from picture import draw
+from picture import draw, level_line
 from placed import PLACED_TARGETS
 from placed_papers import PLACED_PAPERS
 from rows import Rows, Time, gain, key, load, missing
@@ -130,7 +130,7 @@ def picture(target: Target, rows: Rows, claims: list[Claim]) -> str:
     along = [x for line in lines.values() for x, _ in line]
     for claim in claims:
         if claim.number is not None:
-            lines["paper"] = [(min(along), claim.number), (max(along), claim.number)]
+            lines["paper"] = level_line(along, claim.number)
     x_name = "groups" if target.against == "groups" else "bytes"
     return draw(f"gain over one group, by {x_name}", lines, size_text if x_name == "bytes" else str)
 

@@ -1,7 +1,7 @@
 """Lines over two logarithmic axes with marks at powers of two."""
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -12,6 +12,11 @@ assert specification is not None
 assert specification.loader is not None
 plot = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(plot)
+
+
+def level_line(along: Sequence[float], y: float) -> list[tuple[float, float]]:
+    """From the first to the last of some places."""
+    return [(min(along), y), (max(along), y)]
 
 
 def draw(title: str, lines: Mapping[str, list[tuple[float, float]]], x_text: Callable[[int], str]) -> str:

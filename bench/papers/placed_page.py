@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from classes import class_pictures, class_tables
-from picture import draw, plot
+from picture import draw, level_line, plot
 from placed import (
     ALL_PAIRS,
     ARITY,
@@ -311,8 +311,8 @@ def amount_text(count: int) -> str:
 def stated_maximum(target: PlacedTarget, along: list[float]) -> dict[str, list[tuple[float, float]]]:
     """The paper's, as a level line."""
     claims = [each for each in load_placed_claims() if each.target == target.name and each.quotient.largest]
-    ends = (min(along), max(along))
-    return {f"paper: {each.number:g}x": [(x, each.number) for x in ends] for each in claims if each.number is not None}
+    numbers = [each.number for each in claims if each.number is not None]
+    return {f"paper: {number:g}x": level_line(along, number) for number in numbers}
 
 
 def by_amount(target: PlacedTarget, rows: Rows, kernels: list[str]) -> str:

@@ -100,6 +100,6 @@ PLACED_PAPERS = (
         "computing in Figures 11 to 14, and with it the total times",
         ("levels",),
         (PREDICTED, TRIED),
-        "Time of `levels` by the fastest algorithm / time of ours",
+        "Time of `levels` by the fastest algorithm / time of `predicted` and of `fastest of four`",
     ),
 )

@@ -298,7 +298,7 @@ def Hsplit(comm: MPI.Intracomm, key: int = 0, info: MPI.Info | None = None) -> M
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    made = HANDLE(handle_of(MPI.COMM_NULL))
+    made = handle_of(MPI.COMM_NULL)
     call("Comm_hsplit", comm, key, info_handle(info), ctypes.byref(made))
     return communicator(made.value, MPI.Intracomm)
 
@@ -325,7 +325,7 @@ def Hsplit_with_roots(
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    made, roots = HANDLE(handle_of(MPI.COMM_NULL)), HANDLE(handle_of(MPI.COMM_NULL))
+    made, roots = handle_of(MPI.COMM_NULL), handle_of(MPI.COMM_NULL)
     call("Comm_hsplit_with_roots", comm, info_handle(info), ctypes.byref(made), ctypes.byref(roots))
     return communicator(made.value, MPI.Intracomm), communicator(roots.value, MPI.Intracomm)
 
@@ -389,7 +389,7 @@ def Split_type(
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    made = HANDLE(handle_of(MPI.COMM_NULL))
+    made = handle_of(MPI.COMM_NULL)
     call("Comm_split_type", comm, split_type, key, info_handle(info), ctypes.byref(made))
     return communicator(made.value, MPI.Intracomm)
 
@@ -484,7 +484,7 @@ def Get_hw_resource_info() -> dict[str, bool]:
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    made = HANDLE(handle_of(MPI.INFO_NULL))
+    made = handle_of(MPI.INFO_NULL)
     check(function("Get_hw_resource_info")(ctypes.byref(made)), "Get_hw_resource_info", MPI.COMM_NULL)
     info = from_handle(MPI.Info, made.value)
     found = {key: value == "true" for key, value in info.items()}

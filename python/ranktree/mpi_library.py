@@ -39,9 +39,9 @@ INT, POINTER = ctypes.c_int, ctypes.c_void_p
 Kind = TypeVar("Kind", bound=MPI.Comm | MPI.Info)
 
 
-def handle_of(thing: MPI.Comm | MPI.Datatype | MPI.Info | MPI.Op) -> int:
-    """MPI's handle of one of mpi4py's objects, as ctypes takes it for HANDLE."""
-    return int(MPI._handleof(thing))
+def handle_of(thing: MPI.Comm | MPI.Datatype | MPI.Info | MPI.Op) -> ctypes.c_uint | ctypes.c_void_p:
+    """MPI's handle of one of mpi4py's objects, as C takes it; a new HANDLE, which C may also change."""
+    return HANDLE(MPI._handleof(thing))
 
 
 def from_handle(kind: type[Kind], handle: int | None) -> Kind:
@@ -88,7 +88,7 @@ def check(code: int, name: str, comm: MPI.Comm) -> None:
     raise error
 
 
-def info_handle(info: MPI.Info | None) -> int:
+def info_handle(info: MPI.Info | None) -> ctypes.c_uint | ctypes.c_void_p:
     """The handle of an info object; None stands for MPI_INFO_NULL."""
     return handle_of(MPI.INFO_NULL if info is None else info)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ranktree.mpi_calls import call, communicator, function
-from ranktree.mpi_library import HANDLE, INT, MPI, check, from_handle, handle_of, info_handle
+from ranktree.mpi_library import INT, MPI, check, from_handle, handle_of, info_handle
 
 C_LIBRARY = ctypes.CDLL(None)
 
@@ -52,7 +52,7 @@ def Create_dist_graph(
         Where the lengths of lists do not fit together.
     """
     require_graph(sources, degrees, destinations, weights)
-    made = HANDLE(handle_of(MPI.COMM_NULL))
+    made = handle_of(MPI.COMM_NULL)
     lists = (integers(sources), integers(degrees), integers(destinations), weight_list(weights))
     call("Dist_graph_create", comm, len(sources), *lists, info_handle(info), int(reorder), ctypes.byref(made))
     return from_handle(MPI.Distgraphcomm, made.value)
@@ -100,7 +100,7 @@ def Create_dist_graph_adjacent(
     """
     require_length("sourceweights", sourceweights, len(sources))
     require_length("destweights", destweights, len(destinations))
-    made = HANDLE(handle_of(MPI.COMM_NULL))
+    made = handle_of(MPI.COMM_NULL)
     into = (len(sources), integers(sources), weight_list(sourceweights))
     out = (len(destinations), integers(destinations), weight_list(destweights))
     call("Dist_graph_create_adjacent", comm, *into, *out, info_handle(info), int(reorder), ctypes.byref(made))
@@ -136,7 +136,7 @@ def Create_graph(
         Where the lengths of lists do not fit together.
     """
     require_length("edges", edges, max(index, default=0))
-    made = HANDLE(handle_of(MPI.COMM_NULL))
+    made = handle_of(MPI.COMM_NULL)
     call("Graph_create", comm, len(index), integers(index), integers(edges), int(reorder), ctypes.byref(made))
     return communicator(made.value, MPI.Graphcomm)
 
@@ -170,7 +170,7 @@ def Create_cart(
         Where the lengths of lists do not fit together.
     """
     require_length("periods", periods or None, len(dims))
-    made = HANDLE(handle_of(MPI.COMM_NULL))
+    made = handle_of(MPI.COMM_NULL)
     periodic = integers([int(period) for period in periods or [False] * len(dims)])
     call("Cart_create", comm, len(dims), integers(dims), periodic, int(reorder), ctypes.byref(made))
     return communicator(made.value, MPI.Cartcomm)
@@ -251,7 +251,7 @@ def Create_cart_weighted(
         Where the lengths of lists do not fit together.
     """
     arguments = grid_arguments([0] * dims if isinstance(dims, int) else dims, weights, periods, info)
-    made = HANDLE(handle_of(MPI.COMM_NULL))
+    made = handle_of(MPI.COMM_NULL)
     call("Cart_create_weighted", comm, *arguments, ctypes.byref(made))
     return communicator(made.value, MPI.Cartcomm)
 
@@ -294,7 +294,7 @@ def Reorder(
         Where the lengths of lists do not fit together.
     """
     require_graph(sources, degrees, destinations, weights)
-    made, rank = HANDLE(handle_of(MPI.COMM_NULL)), INT()
+    made, rank = handle_of(MPI.COMM_NULL), INT()
     doubles = None if weights is None else (ctypes.c_double * max(len(weights), 1))(*weights)
     lists = (integers(sources), integers(degrees), integers(destinations), doubles)
     outputs = (ctypes.byref(rank), ctypes.byref(made))
@@ -320,7 +320,7 @@ def Get_reorder_info(comm: MPI.Intracomm) -> dict[str, str]:
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    made = HANDLE(handle_of(MPI.INFO_NULL))
+    made = handle_of(MPI.INFO_NULL)
     call("Comm_get_info", comm, ctypes.byref(made))
     info = from_handle(MPI.Info, made.value)
     found = dict(info.items())
@@ -385,7 +385,7 @@ def Rebalance(comm: MPI.Intracomm, info: MPI.Info | None = None) -> tuple[MPI.In
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     """
-    made, ranks = HANDLE(handle_of(MPI.COMM_NULL)), (INT * comm.size)()
+    made, ranks = handle_of(MPI.COMM_NULL), (INT * comm.size)()
     call("Comm_rebalance", comm, info_handle(info), ranks, ctypes.byref(made))
     better = communicator(made.value, MPI.Intracomm)
     return None if better is None else (better, list(ranks))

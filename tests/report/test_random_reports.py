@@ -32,8 +32,9 @@ PIECES = (
     "\x1b[2J",
     "\n",
     "\u202e",
+    "é",
+    "n0",
 )
-PIECES += ("é", "n0")
 MACHINES = (None, "node:2 core:3", "switch:2 node:2 core:9", "node:1 core:64")
 
 

@@ -90,7 +90,6 @@ def trace(words: list[str], output: Path, mpi: str | None, closing: Closing) -> 
     before = identity(path)
     result = run_with_parts(parts, lambda: run_through(arguments, os.environ))
     if identity(path) != before and path.exists():
-        leftover(parts)
         close(path, closing)
         return result
     if recover_after(path, parts, closing):
@@ -100,13 +99,16 @@ def trace(words: list[str], output: Path, mpi: str | None, closing: Closing) -> 
 
 
 def run_with_parts(parts: Path, run: Callable[[], int]) -> int:
-    """Makes the folder of the parts, for this user alone and before another can, since its name is known; then runs."""
+    """Makes the folder of the parts, for this user alone and before another can, since its name is known; then runs.
+
+    Removes the folder where it is empty.
+    """
     parts.mkdir(mode=0o700)
     try:
         return run()
-    except BaseException:
-        leftover(parts)
-        raise
+    finally:
+        if parts.is_dir() and not any(parts.iterdir()):
+            parts.rmdir()
 
 
 def name_absent(started: Command, library: Path) -> None:
@@ -164,8 +166,7 @@ def recover_only(recover: Path, output: Path, closing: Closing) -> None:
 
 def recover_after(path: Path, parts: Path, closing: Closing) -> bool:
     """Makes the pattern from what the ranks left behind; false when they left nothing."""
-    if not parts.is_dir() or not any(parts.iterdir()):
-        leftover(parts)
+    if not parts.is_dir():
         note(f"{path}: no trace was made: no rank came through MPI_Init")
         return False
     try:
@@ -185,12 +186,6 @@ def put_together(parts: Path, output: Path, closing: Closing) -> None:
     if not found["complete"]:
         missing = f", nothing from {ranks_text(found['missing'])}" if found["missing"] else ""
         note(f"{output}: partial: not every rank came through MPI_Finalize{missing}")
-
-
-def leftover(parts: Path) -> None:
-    """Removes an empty parts folder."""
-    if parts.is_dir() and not any(parts.iterdir()):
-        parts.rmdir()
 
 
 def ranks_text(ranks: list[int]) -> str:

@@ -7,11 +7,13 @@ from ranktree.model import seconds_text
 from ranktree.report.units import bytes_text, count_text, power_text
 
 SHOWN = 10
-# Texts of a trace are its program's: they must neither break lines nor send commands to the terminal.
 
 
 def printable(value: Any) -> Any:
-    """A part of the document with '?' for each character of its texts that is not printable."""
+    """A part of the document with '?' for each character of its texts that is not printable.
+
+    Texts of a trace are its program's: they must neither break lines nor send commands to the terminal.
+    """
     if isinstance(value, str):
         return value if value.isprintable() else "".join(c if c.isprintable() else "?" for c in value)
     if isinstance(value, list):
