@@ -14,6 +14,7 @@
 
 #include "core/schedule/makers.h"
 #include "mpi/collect/operation.h"
+#include "mpi/envelope.h"
 #include "mpi/handle_slot.h"
 
 namespace ranktree::mpi::collect {
@@ -37,12 +38,9 @@ inline std::int64_t query_size(MPI_Datatype type, TypeSize& slot) noexcept {
   MPI_Count size = 0;
   if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
   if (slot.type == type) return static_cast<std::int64_t>(size);
-  int integers = 0;
-  int addresses = 0;
-  int datatypes = 0;
-  int combiner = MPI_COMBINER_DUP;
-  if (PMPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner) == MPI_SUCCESS) {
-    slot = {type, combiner == MPI_COMBINER_NAMED ? static_cast<std::int64_t>(size) : 0};
+  Envelope envelope;
+  if (query_envelope(type, envelope) == MPI_SUCCESS) {
+    slot = {type, envelope.combiner == MPI_COMBINER_NAMED ? static_cast<std::int64_t>(size) : 0};
   }
   return static_cast<std::int64_t>(size);
 }

@@ -13,6 +13,7 @@
 #include "mpi/check.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/operation.h"
+#include "mpi/envelope.h"
 #include "mpi/handle.h"
 #include "mpi/handle_slot.h"
 
@@ -66,20 +67,20 @@ bool is_basic(int combiner) {
 }
 
 // In memory as it is packed. `combiner` is not a basic type's.
-bool repeats_plain(MPI_Datatype type, int combiner, const std::array<int, 3>& numbers) {
-  if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return false;
+bool repeats_plain(MPI_Datatype type, const Envelope& envelope) {
+  const auto& [combiner, numbers, large] = envelope;
+  if (large || (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP)) return false;
   std::array<int, 1> integers{};
   std::array<MPI_Aint, 1> addresses{};
   std::array<MPI_Datatype, 1> types{MPI_DATATYPE_NULL};
   check(
       PMPI_Type_get_contents(type, numbers[0], numbers[1], numbers[2], integers.data(), addresses.data(), types.data()),
       "MPI_Type_get_contents");
-  std::array<int, 3> inner{};
-  int inner_combiner = MPI_COMBINER_NAMED;
-  check(PMPI_Type_get_envelope(types[0], &inner[0], &inner[1], &inner[2], &inner_combiner), "MPI_Type_get_envelope");
-  if (is_basic(inner_combiner)) return layout_of(types[0]).plain;
+  Envelope inner;
+  check(query_envelope(types[0], inner), "MPI_Type_get_envelope");
+  if (is_basic(inner.combiner)) return layout_of(types[0]).plain;
   const Datatype owned(types[0]);
-  return repeats_plain(types[0], inner_combiner, inner);  // NOLINT(misc-no-recursion): as deep as the type was made
+  return repeats_plain(types[0], inner);  // NOLINT(misc-no-recursion): as deep as the type was made
 }
 
 // Types that no program frees: a thread remembers them. An MPI frees those of a chosen precision with its last session.
@@ -95,14 +96,13 @@ TypeLayout read_layout(MPI_Datatype type) {
   MPI_Aint lower = 0;
   check(PMPI_Type_get_extent(type, &lower, &layout.extent), "MPI_Type_get_extent");
   check(PMPI_Type_get_true_extent(type, &layout.true_lower, &layout.true_extent), "MPI_Type_get_true_extent");
-  std::array<int, 3> numbers{};
-  int combiner = MPI_COMBINER_DUP;
-  check(PMPI_Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner), "MPI_Type_get_envelope");
-  layout.named = combiner == MPI_COMBINER_NAMED;
+  Envelope envelope;
+  check(query_envelope(type, envelope), "MPI_Type_get_envelope");
+  layout.named = envelope.combiner == MPI_COMBINER_NAMED;
   if (lower != 0 || layout.true_lower != 0 || layout.size != layout.extent || layout.size != layout.true_extent) {
     return layout;
   }
-  layout.plain = is_basic(combiner) || repeats_plain(type, combiner, numbers);
+  layout.plain = is_basic(envelope.combiner) || repeats_plain(type, envelope);
   return layout;
 }
 

@@ -111,6 +111,15 @@ Kinds::Kinds() {
   const MPI_Aint swapped[] = {4, 0};
   MPI_Type_create_hindexed(2, ones, swapped, MPI_INT, &made);
   of_ints_.push_back(committed(made));
+#if MPI_VERSION >= 4
+  MPI_Type_contiguous_c(2, MPI_INT, &made);
+  of_ints_.push_back(committed(made));
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  MPI_Type_dup(made, &copy);
+  of_ints_.push_back(described(copy));
+  MPI_Type_vector_c(2, 1, 3, MPI_INT, &made);
+  of_ints_.push_back(committed(made));
+#endif
   real_ = {MPI_DOUBLE, {}, 0, 8, 8};
   pair_ = {MPI_DOUBLE_INT, {}, 0, 12, 16};
   MPI_Op_create(add, 1, &commutative_);

@@ -8,7 +8,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -28,6 +27,7 @@
 #include "mpi/collect/process.h"
 #include "mpi/collect/select/log.h"
 #include "mpi/collect/thread_state.h"
+#include "mpi/envelope.h"
 #include "mpi/guard.h"
 #include "mpi/handle.h"
 
@@ -37,10 +37,9 @@ namespace {
 // What MPI ignores on a rank may be anything.
 void own(Operation::Side& side, Datatype& type) {
   if (side.type == MPI_DATATYPE_NULL) return;
-  std::array<int, 3> numbers{};
-  int combiner = MPI_COMBINER_NAMED;
-  check(PMPI_Type_get_envelope(side.type, &numbers[0], &numbers[1], &numbers[2], &combiner), "MPI_Type_get_envelope");
-  if (combiner == MPI_COMBINER_NAMED) return;
+  Envelope envelope;
+  check(query_envelope(side.type, envelope), "MPI_Type_get_envelope");
+  if (envelope.combiner == MPI_COMBINER_NAMED) return;
   check(PMPI_Type_dup(side.type, type.receive()), "MPI_Type_dup");
   side.type = type.get();
 }
