@@ -55,6 +55,7 @@ class Application:
     ranks: int
     seconds: float  # limit of one run
     machines: tuple[str, ...]  # where a plain run takes less than that; empty for all
+    cart: bool  # makes Cartesian communicators
     package: str  # Debian's; empty where modules of Python are needed, or a source folder
     modules: tuple[str, ...]
     source: str  # the option of run.py that names the folder which holds the program; empty for an installed one
@@ -140,6 +141,7 @@ def load(name: str, mpi: str = "openmpi", folders: Mapping[str, Path | None] = M
         ranks=data["ranks"],
         seconds=data["seconds"],
         machines=tuple(data.get("machines", ())),
+        cart=data.get("cart", False),
         package=data.get("package", ""),
         modules=tuple(data.get("modules", ())),
         source=source,

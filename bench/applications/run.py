@@ -58,6 +58,7 @@ VARIANTS = (
     "plan",
     "reordered",
     "reordered round robin",
+    "cart",
     "auto, first run",
     "auto, cached",
     "all",
@@ -158,7 +159,8 @@ class Bench:
         run = {
             "reordered": ["--reorder", pattern],
             "reordered round robin": ["--reorder", pattern],
-            "plan": ["--plan", str(self.plan_file(application)), "--verify-hosts"],
+            "plan": ["--plan", str(self.plan_file(application))],
+            "cart": ["--cart"],
             "auto, first run": auto,
             "auto, cached": auto,
             "all": ["--reorder", pattern, *auto],
@@ -170,9 +172,11 @@ class Bench:
             return [ranktree, "trace", "-q", "-o", pattern, "--", *launch]
         return [ranktree, "run", *run[variant], "--", *launch] if variant in run else launch
 
-    def variants(self) -> list[str]:
+    def variants(self, application: Application) -> list[str]:
         """Round robin and a plan have no other nodes to choose from on one node."""
-        return [name for name in VARIANTS if self.slots or name not in ("round robin", "reordered round robin", "plan")]
+        left_out = [] if self.slots else ["round robin", "reordered round robin", "plan"]
+        left_out += [] if application.cart else ["cart"]
+        return [name for name in VARIANTS if name not in left_out]
 
     def measure(self, application: Application, variant: str, number: int) -> dict[str, object]:
         """One run: a row of results.csv."""
@@ -202,7 +206,7 @@ class Bench:
     def rounds(self, application: Application, count: int) -> Iterator[dict[str, object]]:
         """All rows. The first round runs in the order of VARIANTS: a plan needs the trace, a cache its first run."""
         for number in range(count):
-            for variant in self.variants()[:: 1 if number % 2 == 0 else -1]:
+            for variant in self.variants(application)[:: 1 if number % 2 == 0 else -1]:
                 row = self.measure(application, variant, number)
                 yield row
                 if variant == "traced" and number == 0:

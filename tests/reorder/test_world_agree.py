@@ -14,6 +14,7 @@ RANKS = 4
 SECONDS = 120  # what waits for another rank waits for ever
 UNCHANGED = "ranktree: world: order as it is: "
 HEADER = "%%MatrixMarket matrix coordinate integer general\n"
+LEFT = "ranktree: grids: made by the MPI: the program passes reorder=0; RANKTREE_CART=all reorders it all the same"
 OWN_RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 
 
@@ -132,13 +133,32 @@ def test_without_our_library_beside_it(mpi, made, build_folder, tmp_path):
 
 
 @pytest.mark.parametrize("program", ["cart.c", "session_cart.c"])
-@pytest.mark.parametrize(("cart", "culprit"), [(not_on(3, "1"), 3), (only_on(3, "1"), 0)], ids=["all but one", "one"])
+@pytest.mark.parametrize(("cart", "culprit"), [(not_on(3, "all"), 3), (only_on(3, "1"), 0)], ids=["all but one", "one"])
 def test_grids_that_not_all_ranks_are_set_to_tile(mpi, made, said, cart, culprit, program):
     if program.startswith("session"):
         known_bugs.skip(mpi, "no-sessions")
     lines, logged = said({"RANKTREE_CART": cart}, made(mpi.name, program))
     assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines], "the grid is the MPI's"
     assert logged == [f"ranktree: grids: made by the MPI: rank {culprit}: RANKTREE_CART=1 is not set"]
+
+
+@pytest.mark.parametrize("program", ["cart.c", "session_cart.c"])
+def test_grids_that_the_program_does_not_permit_to_reorder(mpi, made, said, program):
+    if program.startswith("session"):
+        known_bugs.skip(mpi, "no-sessions")
+    lines, logged = said({"RANKTREE_CART": "1"}, made(mpi.name, program))
+    assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines], "the grid is the MPI's"
+    assert set(logged) == {LEFT}
+
+
+def test_grids_with_reorder_0_that_not_all_ranks_are_set_to_tile(mpi, made, said):
+    """All are set to tile those with reorder = 1."""
+    cart = f"$([ {OWN_RANK} = 3 ] && echo 1 || echo all)"
+    left = "ranktree: grids with reorder=0: made by the MPI: rank 3: RANKTREE_CART=all is not set"
+    for words in ([], ["reorder"]):
+        lines, logged = said({"RANKTREE_CART": cart}, made(mpi.name, "cart.c"), *words)
+        assert [line.split()[0] for line in lines] == [str(rank) for rank in range(RANKS)]
+        assert set(logged) == ({left} if words else {left, LEFT})
 
 
 def test_grids_alone_leave_the_process_sets_of_sessions_local(mpi, made, said):

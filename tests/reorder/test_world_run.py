@@ -206,10 +206,10 @@ def test_splits_have_the_numbers_of_the_program(mpi, made, bound, pattern):
 
 @two_pus
 @pytest.mark.parametrize("language", ["C", "mpif.h", "mpi_f08"])
-def test_grids_are_tiled_though_reorder_is_0(mpi, made, bound, language):
+def test_all_grids_are_tiled_though_reorder_is_0(mpi, made, bound, language):
     options = ["-cpp", "-w", "-fallow-argument-mismatch", f"-DBINDING={3 if language == 'mpi_f08' else 1}"]
     program = made(mpi.name, "cart.c") if language == "C" else made(mpi.name, "cart.F90", *options)
-    plain = [list(map(int, line.split())) for line in bound(["run", "--cart"], program)]
+    plain = [list(map(int, line.split())) for line in bound(["run", "--cart-all"], program)]
     assert [place for place, _, _ in plain] == [0, 1, 2, 3]
     pus = [pu for _, pu, _ in plain]
     assert pus[0] == pus[1] != pus[2] == pus[3], "neighbours share a PU"
@@ -217,9 +217,22 @@ def test_grids_are_tiled_though_reorder_is_0(mpi, made, bound, language):
 
 
 @two_pus
+def test_grids_are_tiled_where_the_program_permits_it(mpi, made, bound):
+    places = [list(map(int, line.split())) for line in bound(["run", "--cart"], made(mpi.name, "cart.c"), "reorder")]
+    pus = [pu for _, pu, _ in places]
+    assert pus[0] == pus[1] != pus[2] == pus[3], "neighbours share a PU"
+
+
+@two_pus
+def test_a_grid_whose_ranks_are_those_of_the_world_is_left_alone(mpi, made, bound):
+    lines = bound(["run", "--cart"], made(mpi.name, "kept_ranks.c"))
+    assert lines == [f"{rank} {what} 1" for rank in range(4) for what in ("at its place", "from its neighbour")]
+
+
+@two_pus
 def test_grids_of_sessions_are_tiled(mpi, made, bound):
     known_bugs.skip(mpi, "no-sessions")
-    places = [list(map(int, line.split())) for line in bound(["run", "--cart"], made(mpi.name, "session_cart.c"))]
+    places = [list(map(int, line.split())) for line in bound(["run", "--cart-all"], made(mpi.name, "session_cart.c"))]
     pus = [pu for _, pu, _ in places]
     assert pus[0] == pus[1] != pus[2] == pus[3], "neighbours share a PU"
 
@@ -234,7 +247,7 @@ def test_grids_are_tiled_by_the_objective(mpi, made, ranktree, build_folder, obj
     faked = needed_mpi(mpi.name, build_folder)
     machine = Machine("pack:3 core:2 pu:1", [[0], [2], [4], [1], [3], [5]])
     launch = [*faked.launch_on(6), made(mpi.name, "plane.c")]
-    result = ranktree("run", "--cart", "--objective", objective, "--", *launch, env=faked.variables(machine))
+    result = ranktree("run", "--cart-all", "--objective", objective, "--", *launch, env=faked.variables(machine))
     assert result.returncode == 0, result.stderr
     lines = [map(int, line.split()) for line in result.stdout.splitlines()]
     package = {(row, column): machine.binds[rank][0] // 2 for row, column, rank in lines}

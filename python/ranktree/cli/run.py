@@ -89,8 +89,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         Option("--reorder-info", metavar="KEY=VALUE", help="An info key of ranktree_Comm_reorder."),
     ] = None,
     cart: Annotated[
-        bool, Option("--cart", help="Reorder in the program's own MPI_Cart_create, even where it passes reorder=0.")
+        bool, Option("--cart", help="Reorder in the program's own MPI_Cart_create, where it permits that (reorder=1).")
     ] = False,
+    cart_all: Annotated[bool, Option("--cart-all", help="As --cart, even where the program passes reorder=0.")] = False,
     wanted: Collectives = None,
     log: CollectivesLog = None,
     cache: Cache = None,
@@ -117,25 +118,26 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     """Run a launcher's command with every rank where the plan has it; exit code and signals pass through."""
     # #lizard forgives: every option is one parameter
     check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
+    grids = "all" if cart_all else "1" if cart else ""
     if reorder is None:
         refuse_without_pattern(dry_run, reorder_info)
-        if objective and not cart:
+        if objective and not grids:
             raise BadParameter("--objective needs --reorder APP.npz or --cart")
     metric, keys = by_objective(objective, metric, reorder_info or [])
     source = Source(plan, Placing(pattern, metric, machine, network, hosts, hostfile))
     source.check()
     if not source:
-        refuse_without_plan(any((split, cart, reorder, wanted)), check, folder is not None and not dry_run)
+        refuse_without_plan(any((split, grids, reorder, wanted)), check, folder is not None and not dry_run)
     if wrong := world.wrong_setting(keys):
         raise BadParameter(wrong)
     order = world.wanted(reorder, metric, keys, read_command(words)) if reorder is not None else None
     if order is not None and dry_run:
         show_changes(order, words, source, folder)
-        if cart:
+        if grids:
             echo(world.NOT_FORETOLD)
         return
     served = for_collectives(wanted, log, folder_for(cache, no_cache))
-    words = with_libraries(words, mpi, variables_for(split, order, cart, objective) | served)
+    words = with_libraries(words, mpi, variables_for(split, order, grids, objective) | served)
     become_result(run_command(words, source, check, folder, show))
 
 
@@ -217,13 +219,13 @@ def for_collectives(wanted: str | None, log: Path | None, cache: Path | None) ->
     return collectives.variables(wanted, log, cache)
 
 
-def variables_for(split: bool, order: world.Reorder | None, cart: bool, objective: str | None) -> dict[str, str]:
+def variables_for(split: bool, order: world.Reorder | None, grids: str, objective: str | None) -> dict[str, str]:
     """The variables that the preloaded libraries read."""
     variables = {"RANKTREE_SPLIT": "1"} if split else {}
     if order is not None:
         variables |= order.variables()
-    if cart:
-        variables["RANKTREE_CART"] = "1"
+    if grids:
+        variables["RANKTREE_CART"] = grids
         variables |= {"RANKTREE_CART_OBJECTIVE": objective} if objective else {}
     return variables
 

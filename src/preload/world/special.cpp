@@ -61,8 +61,7 @@ int set_errhandler(Next next, MPI_Comm comm, MPI_Errhandler errhandler) {
   return next(comm, errhandler);
 }
 
-// A program that passes reorder = 0 gets a reordered grid, too, since the user has set RANKTREE_CART. Ours makes its
-// grid with the MPI's call.
+// Ours makes its grid with the MPI's call.
 struct CartArguments {
   int ndims;
   const int* dims;
@@ -104,7 +103,7 @@ int cart_create(Next next, MPI_Comm comm, const CartArguments& grid, MPI_Comm* c
   const MPI_Comm world = in_world(comm);
   if (inside) return pass_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
   inside = true;
-  const int code = tiles_grids(world)
+  const int code = tiles_grid(world, grid.reorder != 0)
                        ? tile(world, grid, comm_cart)
                        : pass_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
   inside = false;

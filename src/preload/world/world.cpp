@@ -279,16 +279,24 @@ NewOrder find_order(const PrivateCopy& world, bool spawned) {
   return agree_on_order(world);
 }
 
+// Which of the program's grids are ours to make.
+enum class Grids : std::uint8_t { kUndecided, kNone, kPermitted, kAll };
+
+constexpr const char* kMadeByMpi = "grids: made by the MPI";
+
 // Collective: RANKTREE_CART, which all ranks must follow or none.
-bool decide_on_grids(MPI_Comm comm) noexcept {
-  const bool wanted = std::string_view(setting("RANKTREE_CART")) == "1";
+Grids decide_on_grids(MPI_Comm comm) noexcept {
+  const bool all = std::string_view(setting("RANKTREE_CART")) == "all";
+  const bool wanted = all || std::string_view(setting("RANKTREE_CART")) == "1";
   Reason obstacle;
   const Library& library = Library::instance();
   if (wanted && (library.cart_create == nullptr || library.cart_create_weighted == nullptr)) {
     const Reason& missing = library.missing;
     obstacle = missing.empty() ? Reason(RANKTREE_CALLS_LIBRARY ": no ranktree_Cart_create") : missing;
   }
-  return all_agree(comm, "grids: made by the MPI", {"RANKTREE_CART=1", wanted, obstacle});
+  if (!all_agree(comm, kMadeByMpi, {"RANKTREE_CART=1", wanted, obstacle})) return Grids::kNone;
+  const Ballot of_all{"RANKTREE_CART=all", all, {}};
+  return all_agree(comm, "grids with reorder=0: made by the MPI", of_all) ? Grids::kAll : Grids::kPermitted;
 }
 
 // Communicators with processes that MPI_Comm_spawn or MPI_Comm_connect have brought: they have not taken part.
@@ -306,8 +314,6 @@ bool within_own_world(MPI_Comm comm) noexcept {
   return size == 0;
 }
 
-enum class Grids : std::uint8_t { kUndecided, kOurs, kTheMpis };
-
 // What the process knows of the new order.
 class World {
  public:
@@ -323,19 +329,22 @@ class World {
     started_ = true;
     const PatientWorld patience;
     const PrivateCopy world(MPI_COMM_WORLD);
-    grids_.store(decide_on_grids(world.get()) ? Grids::kOurs : Grids::kTheMpis);
+    grids_.store(decide_on_grids(world.get()));
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
     MPI_Comm comm = settled_ ? same_order(world) : settle(world, parent != MPI_COMM_NULL);
     if (comm != MPI_COMM_NULL) publish(comm, patience.before());
   }
 
-  bool tiles(MPI_Comm comm) noexcept {
+  bool tiles(MPI_Comm comm, bool permitted) noexcept {
     int inter = 1;
-    const Grids decided = grids_.load();
-    if (decided == Grids::kTheMpis || comm == MPI_COMM_NULL) return false;
+    Grids grids = grids_.load();
+    if (grids == Grids::kNone || comm == MPI_COMM_NULL) return false;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
-    return decided == Grids::kOurs ? within_own_world(comm) : decide_on_grids(comm);
+    if (grids != Grids::kUndecided && !within_own_world(comm)) return false;
+    if (grids == Grids::kUndecided) grids = decide_on_grids(comm);
+    if (grids == Grids::kPermitted && !permitted) print_left(comm);
+    return grids == Grids::kAll || (grids == Grids::kPermitted && permitted);
   }
 
   void put_in_order(MPI_Group* group) {
@@ -369,6 +378,12 @@ class World {
     settled_ = true;
     before_ = std::move(order.before);
     return order.comm;
+  }
+
+  void print_left(MPI_Comm comm) noexcept {
+    int rank = 0;
+    if (PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS || rank != 0 || printed_left_.exchange(true)) return;
+    print_verbose(kMadeByMpi, "the program passes reorder=0; RANKTREE_CART=all reorders it all the same");
   }
 
   // MPI_COMM_WORLD in the order that a session has got already.
@@ -410,6 +425,7 @@ class World {
 
   std::mutex mutex_;
   std::atomic<Grids> grids_{Grids::kUndecided};
+  std::atomic<bool> printed_left_{false};
   bool started_ = false;
   bool settled_ = false;
   std::vector<int> before_;
@@ -431,7 +447,7 @@ void reorder_world() noexcept {
   shielded([] { World::instance().start(); });
 }
 
-bool tiles_grids(MPI_Comm comm) noexcept { return World::instance().tiles(comm); }
+bool tiles_grid(MPI_Comm comm, bool permitted) noexcept { return World::instance().tiles(comm, permitted); }
 
 void reorder_world_group(MPI_Group* group) noexcept {
   shielded([group] { World::instance().put_in_order(group); });
