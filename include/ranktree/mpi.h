@@ -192,6 +192,10 @@ RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, i
  * (docs/explanation/objectives.md, usual values for latencies and bandwidths). The last two need the mode central,
  * which auto then is for any number of ranks; ranktree_Comm_rebalance takes bytes only.
  *
+ * - ranktree_pattern, with bottleneck or time, for ranktree_Comm_reorder and distributed graphs: a file as
+ * ranktree_read_pattern reads it, on rank 0 (whose value counts). Its messages, directions and phases are placed in
+ * place of the graph's weights. If it cannot be read, the order stays.
+ *
  * - ranktree_preset = fast | default | strong: the effort of the search (default: default).
  *
  * - ranktree_seed: a whole number (1). Equal arguments, locations and seed give the same order.

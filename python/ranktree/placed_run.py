@@ -18,6 +18,7 @@ class Placing:
 
     pattern: Path | None
     metric: str = "size"
+    objective: str | None = None
     machine: str | None = None
     network: str | None = None
     hosts: str | None = None
@@ -26,7 +27,8 @@ class Placing:
 
 def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notify) -> Path:
     """Places the pattern's ranks on the hosts of the launch; the plan's file in `folder`."""
-    from ranktree.pattern import expand, natural_model, read  # noqa: PLC0415  numpy, where a plan is made
+    from ranktree.objective import Model, planned  # noqa: PLC0415  numpy, where a plan is made
+    from ranktree.pattern import expand, natural_model, read  # noqa: PLC0415
     from ranktree.traced_hosts import fit_hosts  # noqa: PLC0415
 
     recorded, warnings = read(str(wanted.pattern), metric="msg" if wanted.metric == "msg" else None)
@@ -35,7 +37,7 @@ def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notif
     tree, described = machine_of_launch(wanted, words, folder, notify)
     tree, traffic = tree.cut_at("Core"), expand(recorded, natural_model(recorded))
     fit_hosts(traffic, tree, notify)
-    plan = _core.make_plan(tree, traffic, "best", wanted.metric, 1)
+    plan, _ = planned(tree, traffic, wanted.metric, Model(wanted.objective), algorithm="best", seed=1)
     plan.described = described
     path = folder / "plan.json"
     _core.save_plan(str(path), plan)

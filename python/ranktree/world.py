@@ -24,6 +24,9 @@ NOT_FORETOLD = (
     "on top of this order and may renumber its ranks"
 )
 OBJECTIVE_KEY = "ranktree_objective="
+SECONDS_COUNT = ("bottleneck", "time")  # objectives
+PATTERN_KEY = "ranktree_pattern="
+LONGEST_VALUE = 255  # of an info key, in bytes: MPI_MAX_INFO_VAL - 1 of Open MPI
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
 
 
@@ -46,25 +49,31 @@ class Reorder:
     @property
     def unit(self) -> str:
         """What the cost of an order is counted in."""
-        given = [key.removeprefix(OBJECTIVE_KEY) for key in self.keys if key.startswith(OBJECTIVE_KEY)]
-        if given and given[-1] in {"bottleneck", "time"}:
+        objective = objective_of(self.keys)
+        if objective in SECONDS_COUNT:
             return "seconds"
-        return "hops x messages" if given and given[-1] == "messages" else f"hops x {METRICS[self.metric]}"
+        return "hops x messages" if objective == "messages" else f"hops x {METRICS[self.metric]}"
 
 
-def by_objective(objective: str | None, metric: str, keys: Sequence[str]) -> tuple[str, list[str]]:
+def objective_of(keys: Sequence[str]) -> str | None:
+    """What the last key for it names."""
+    given = [key.removeprefix(OBJECTIVE_KEY) for key in keys if key.startswith(OBJECTIVE_KEY)]
+    return given[-1] if given else None
+
+
+def by_objective(objective: str | None, metric: str | None, keys: Sequence[str]) -> tuple[str, list[str]]:
     """Metric and info keys of `--objective`: messages are counted from the pattern, times need the key."""
     if objective is None:
-        return metric, list(keys)
+        return metric or "size", list(keys)
     if objective not in OBJECTIVES:
         raise ValueError(f"--objective: expected one of {', '.join(OBJECTIVES)}, found '{objective}'")
-    if metric != "size":
+    if metric is not None:
         raise ValueError("--objective: expected no --metric, which it replaces")
     if any(key.startswith(OBJECTIVE_KEY) for key in keys):
         raise ValueError(f"--objective: expected no --reorder-info {OBJECTIVE_KEY}..., which names it, too")
     if objective in {"bytes", "messages"}:
         return "size" if objective == "bytes" else "msg", list(keys)
-    return metric, [*keys, f"{OBJECTIVE_KEY}{objective}"]
+    return "size", [*keys, f"{OBJECTIVE_KEY}{objective}"]
 
 
 def wanted(pattern: Path, metric: str, keys: Sequence[str], command: Command) -> Reorder:
@@ -72,7 +81,15 @@ def wanted(pattern: Path, metric: str, keys: Sequence[str], command: Command) ->
     if metric not in METRICS:
         raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, found '{metric}'")
     require_as_many_ranks(pattern, command)
-    return Reorder(pattern, metric, tuple(keys))
+    return Reorder(pattern, metric, (*keys, *pattern_key(pattern, keys)))
+
+
+def pattern_key(pattern: Path, keys: Sequence[str]) -> list[str]:
+    """The key by which an order by seconds has more than the pattern's bytes; none for a path that no key can hold."""
+    seconds = objective_of(keys) in SECONDS_COUNT
+    path = os.path.abspath(pattern)  # noqa: PTH100 - links stay as the user wrote them
+    fits = len(os.fsencode(path)) <= LONGEST_VALUE and not any(character.isspace() for character in path)
+    return [f"{PATTERN_KEY}{path}"] if seconds and fits else []
 
 
 def require_as_many_ranks(pattern: Path, command: Command) -> None:

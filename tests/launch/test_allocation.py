@@ -130,16 +130,18 @@ def test_a_plan_of_other_hosts_is_known(make_plan, tmp_path: Path, monkeypatch: 
     assert other_hosts(plan, words, None, None) == f"{plan} is for n1, n2; SLURM_JOB_NODELIST has n2, n3"
 
 
-def test_run_makes_the_plan_of_map(ranktree, cluster_file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("objective", [None, "time"])
+def test_run_makes_the_plan_of_map(ranktree, cluster_file: Path, tmp_path: Path, objective: str | None) -> None:
     """Compared with the hosts of the trace as well, which the machine lacks."""
     ranks = np.arange(8, dtype=np.int64)
     pattern = _core.Pattern.from_pairs(8, ranks, (ranks + 3) % 8, np.ones(8), 1000.0 * (1 + ranks))
     pattern.metadata = {"hosts": [f"x{rank % 4}" for rank in ranks]}
     _core.save_pattern(str(tmp_path / "app.npz"), pattern)
     words = ("--machine", cluster_file, "--hosts", "c[0-3]", "-o", tmp_path / "map.json")
-    mapped = ranktree("map", tmp_path / "app.npz", "--metric", "size", *words)
+    minimised = ["--objective", objective] if objective else ["--metric", "size"]
+    mapped = ranktree("map", tmp_path / "app.npz", *minimised, *words)
     notes: list[str] = []
-    wanted = Placing(tmp_path / "app.npz", machine=str(cluster_file), hosts="c[0-3]")
+    wanted = Placing(tmp_path / "app.npz", objective=objective, machine=str(cluster_file), hosts="c[0-3]")
     path = plan_of_run(wanted, [], tmp_path, notes.append)
     assert path.read_text(encoding="utf-8") == (tmp_path / "map.json").read_text(encoding="utf-8")
     assert [f"ranktree: {note}" for note in notes] == mapped.stderr.splitlines()

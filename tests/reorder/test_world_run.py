@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from ranktree import _core
 
 from tests.helpers import known_bugs
 from tests.helpers.emulated_cluster import OPENMPI
@@ -147,7 +149,7 @@ def test_a_run_without_gain_is_the_launchers(mpi, ranktree, made, pattern):
             2,
             "expected no --reorder-info ranktree_objective=",
         ),
-        (["--objective", "time"], 2, "--objective needs --reorder APP.npz or --cart"),
+        (["--objective", "time"], 2, "--objective needs --reorder APP.npz, --pattern APP.npz or --cart"),
         (["--cart", "--objective", "miles"], 2, "expected one of bytes, messages, bottleneck, time, found"),
         (["--dry-run"], 2, "--dry-run needs --reorder"),
         (["--reorder-info", "a=b"], 2, "--reorder-info needs --reorder"),
@@ -263,6 +265,24 @@ def test_without_cart_grids_are_the_mpis(mpi, made, bound):
     program = made(mpi.name, "cart.c")
     lines = bound(["run", "--split"], program)
     assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines]
+
+
+def test_over_nodes_the_order_by_time_counts_the_recorded_messages(cluster, command, made, tmp_path):
+    """Ranks 0 and 2, 1 and 3 exchange many short messages, 0 and 1, 2 and 3 one with more bytes."""
+    if shutil.which("mpirun.openmpi") is None:
+        pytest.skip("mpirun.openmpi is not installed")
+    senders, receivers = np.array([[0, 1, 2, 3, 0, 2, 1, 3], [1, 0, 3, 2, 2, 0, 3, 1]])
+    messages, sizes = np.repeat([[1.0, 10000.0], [1e5, 8e4]], 4, axis=1)
+    path = tmp_path / "pairs.npz"
+    _core.save_pattern(str(path), _core.Pattern.from_pairs(4, senders, receivers, messages, sizes))
+    launch = ["mpirun.openmpi", "--host", "n0:2,n1:2", "--bind-to", "none", "-n", 4, made("openmpi", "first.c")]
+    for words, partner in (([], "1"), (["--objective", "time"], "2")):
+        command_words = [command, "run", "--reorder", path, *words, "--", *launch]
+        result = cluster.call("exec", "head", *command_words, env=os.environ | OPENMPI, cwd=tmp_path, timeout=120)
+        assert result.returncode == 0, result.stderr
+        lines = [line.split() for line in result.stdout.splitlines() if line[:1].isdigit()]
+        host = {line[0]: line[5] for line in lines}
+        assert {rank for rank in host if host[rank] == host["0"]} == {"0", partner}
 
 
 def test_over_nodes_the_traffic_stays_inside(cluster, command, made, build_folder, tmp_path):

@@ -75,13 +75,13 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         Option("--reorder", metavar="APP.npz", help="Reorder the ranks of MPI_COMM_WORLD for a recorded pattern."),
     ] = None,
     metric: Annotated[
-        str, Option("--metric", help="What counts for --reorder and --pattern: size, msg, avg.")
-    ] = "size",
+        str | None, Option("--metric", help="What counts for --reorder and --pattern: size [the default], msg, avg.")
+    ] = None,
     objective: Annotated[
         str | None,
         Option(
             "--objective",
-            help="What --reorder (not with --metric) and --cart minimise: bytes, messages, bottleneck, time.",
+            help="What --reorder, --pattern (without --metric) and --cart minimise: bytes, messages, bottleneck, time.",
         ),
     ] = None,
     reorder_info: Annotated[
@@ -121,10 +121,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     grids = "all" if cart_all else "1" if cart else ""
     if reorder is None:
         refuse_without_pattern(dry_run, reorder_info)
-        if objective and not grids:
-            raise BadParameter("--objective needs --reorder APP.npz or --cart")
+        if objective and not grids and pattern is None:
+            raise BadParameter("--objective needs --reorder APP.npz, --pattern APP.npz or --cart")
     metric, keys = by_objective(objective, metric, reorder_info or [])
-    source = Source(plan, Placing(pattern, metric, machine, network, hosts, hostfile))
+    source = Source(plan, Placing(pattern, metric, world.objective_of(keys), machine, network, hosts, hostfile))
     source.check()
     if not source:
         refuse_without_plan(any((split, grids, reorder, wanted)), check, folder is not None and not dry_run)
@@ -184,7 +184,7 @@ def refuse_without_pattern(dry_run: bool, reorder_info: list[str] | None) -> Non
         raise BadParameter(f"{option} needs --reorder APP.npz")
 
 
-def by_objective(objective: str | None, metric: str, reorder_info: list[str]) -> tuple[str, list[str]]:
+def by_objective(objective: str | None, metric: str | None, reorder_info: list[str]) -> tuple[str, list[str]]:
     """Metric and info keys of --reorder."""
     try:
         return world.by_objective(objective, metric, reorder_info)

@@ -87,10 +87,11 @@ topo::Tree with_numbered_nodes(const topo::Tree& tree) {
   return std::move(builder).build();
 }
 
-GraphOrder by_seconds(const topo::Tree& slots, const pattern::Affinity& graph, const Placement& home,
-                      const GraphOptions& options) {
+}  // namespace
+
+GraphOrder order_for_pattern(const topo::Tree& slots, const pattern::Pattern& expanded, const Placement& home,
+                             const GraphOptions& options) {
   const topo::Tree tree = with_numbered_nodes(slots);
-  const pattern::Pattern pattern = pattern_of(graph);
   const Model model{.objective = options.objective, .parameters = {}};
   place::PlanOptions planning;
   planning.preset = options.preset;
@@ -99,11 +100,9 @@ GraphOrder by_seconds(const topo::Tree& slots, const pattern::Affinity& graph, c
   constexpr double kRounding = 1e-9;
   return cheapest(
       home, options, kRounding,
-      [&](const Placement& placement) { return limit_of(tree, pattern, model, placement).seconds; },
-      [&] { return Placement{make_plan(tree, pattern, planning, model).leaf_of}; });
+      [&](const Placement& placement) { return limit_of(tree, expanded, model, placement).seconds; },
+      [&] { return Placement{make_plan(tree, expanded, planning, model).leaf_of}; });
 }
-
-}  // namespace
 
 GraphOrder order_for_graph(const topo::Tree& tree, const pattern::Affinity& graph, const Placement& home,
                            const GraphOptions& options) {
@@ -112,7 +111,7 @@ GraphOrder order_for_graph(const topo::Tree& tree, const pattern::Affinity& grap
       return by_hops(tree, counted(graph), home, options);
     case Objective::kBottleneck:
     case Objective::kTime:
-      return by_seconds(tree, graph, home, options);
+      return order_for_pattern(tree, pattern_of(graph), home, options);
     case Objective::kBytes:
       break;
   }

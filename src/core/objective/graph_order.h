@@ -1,4 +1,5 @@
-// An order of ranks that are already somewhere, by any objective, for a graph whose weights are all that is known.
+// An order of ranks that are already somewhere, by any objective: for a graph whose weights are all that is known, or for
+// a recorded pattern.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 #include "core/objective/model.h"
 #include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
@@ -34,5 +36,9 @@ struct GraphOrder {
 // Platform throws, where the tree has a network but no nodes.
 GraphOrder order_for_graph(const topo::Tree& tree, const pattern::Affinity& graph, const place::Placement& home,
                            const GraphOptions& options);
+
+// The same by seconds (kBottleneck or kTime) for an expanded pattern, with its messages, directions and phases.
+GraphOrder order_for_pattern(const topo::Tree& tree, const pattern::Pattern& expanded, const place::Placement& home,
+                             const GraphOptions& options);
 
 }  // namespace ranktree::core::objective

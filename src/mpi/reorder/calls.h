@@ -4,7 +4,10 @@
 
 #include <mpi.h>
 
+#include <string>
 #include <vector>
+
+#include "core/pattern/pattern.h"
 
 namespace ranktree::mpi {
 
@@ -87,6 +90,10 @@ struct RecordedGraph {
   std::vector<int> destinations;
   std::vector<int> weights;
 };
+
+// Local. The pairs that `ranktree map` sees in a file, for a communicator of `size` ranks. Throws core::Error,
+// AgreedError, std::bad_alloc.
+core::pattern::Pattern load_pattern(const std::string& file, int size);
 
 // Local: everything at rank 0, nothing elsewhere, for a communicator of `size` ranks. A null pointer is an error like
 // others. Throws core::Error, AgreedError, std::bad_alloc.

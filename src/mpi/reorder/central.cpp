@@ -16,6 +16,7 @@
 #include "core/topo/tree.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
+#include "mpi/reorder/calls.h"
 #include "mpi/reorder/root.h"
 
 namespace ranktree::mpi {
@@ -70,9 +71,12 @@ void place(const Affinity& graph, const Search& search, const ReorderOptions& op
   const Slots slots = core::reorder::slots_of(chains_of(search.buffers));
   const core::topo::Tree tree = costs != nullptr ? priced(slots.tree, *costs) : slots.tree;
   const auto in_time = [&] { return search.deadline == 0 || PMPI_Wtime() < search.deadline; };
-  const core::objective::GraphOrder order = core::objective::order_for_graph(
-      tree, graph, slots.home,
-      {.objective = options.objective, .preset = options.preset, .seed = options.seed, .keep_going = in_time});
+  const core::objective::GraphOptions how{
+      .objective = options.objective, .preset = options.preset, .seed = options.seed, .keep_going = in_time};
+  const core::objective::GraphOrder order =
+      options.pattern.empty()
+          ? core::objective::order_for_graph(tree, graph, slots.home, how)
+          : core::objective::order_for_pattern(tree, load_pattern(options.pattern, graph.ranks), slots.home, how);
   const std::vector<core::topo::Leaf>& leaf_of = order.placement.leaf_of;
   const std::int64_t late = in_time() ? 0 : 1;
   for (std::size_t vertex = 0; vertex < leaf_of.size(); ++vertex) {

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/objective/model.h"
@@ -38,6 +39,7 @@ inline bool counts_seconds(core::objective::Objective objective) {
 struct ReorderOptions {
   ReorderMode mode = ReorderMode::kAuto;
   core::objective::Objective objective = core::objective::Objective::kBytes;
+  std::string pattern;  // file that rank 0 places by seconds in place of the graph; empty: none
   core::place::Preset preset = core::place::Preset::kDefault;
   std::uint64_t seed = 1;
   std::int64_t time_limit = 0;  // milliseconds; 0: none

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
@@ -60,6 +61,13 @@ ReorderOptions read_reorder_options(MPI_Info info) {
   if (const auto word = info_value(info, "ranktree_objective")) {
     options.objective = choose("ranktree_objective", *word, core::objective::kObjectives);
     require_mode_for(options, *word);
+  }
+  if (auto file = info_value(info, "ranktree_pattern")) {
+    if (!counts_seconds(options.objective)) {
+      throw core::Error(core::Fault::kInput,
+                        "info key ranktree_pattern: expected ranktree_objective = bottleneck or time beside it");
+    }
+    options.pattern = std::move(*file);
   }
   if (const auto word = info_value(info, "ranktree_preset")) {
     options.preset = choose("ranktree_preset", *word, kPresets);

@@ -30,22 +30,6 @@ Metric metric_of(const std::string& word) {
   return *metric;
 }
 
-// The same pairs as `ranktree map` sees.
-Pattern load(const std::string& file, int size) {
-  Pattern pattern = [&] {
-    try {
-      return io::load_pattern(file).pattern;
-    } catch (const core::Error& error) {
-      throw AgreedError(MPI_ERR_FILE, error.what());
-    }
-  }();
-  if (pattern.ranks != size) {
-    throw core::Error(core::Fault::kMismatch, file + ": expected a pattern of " + std::to_string(size) +
-                                                  " ranks, found " + std::to_string(pattern.ranks));
-  }
-  return core::pattern::expand(pattern, core::pattern::natural_model(pattern));
-}
-
 std::vector<double> measured(const Pattern& pattern, Metric metric) {
   core::pattern::Traffic traffic = core::pattern::total(pattern);
   if (metric == Metric::kMessages) return traffic.messages;
@@ -85,11 +69,26 @@ RecordedGraph graph_of(const Pattern& pattern, Metric metric) {
 
 }  // namespace
 
+Pattern load_pattern(const std::string& file, int size) {
+  Pattern pattern = [&] {
+    try {
+      return io::load_pattern(file).pattern;
+    } catch (const core::Error& error) {
+      throw AgreedError(MPI_ERR_FILE, error.what());
+    }
+  }();
+  if (pattern.ranks != size) {
+    throw core::Error(core::Fault::kMismatch, file + ": expected a pattern of " + std::to_string(size) +
+                                                  " ranks, found " + std::to_string(pattern.ranks));
+  }
+  return core::pattern::expand(pattern, core::pattern::natural_model(pattern));
+}
+
 RecordedGraph read_pattern(const char* file, const char* metric, int rank, int size) {
   require(file, "file");
   require(metric, "metric");
   const Metric wanted = metric_of(metric);
-  return rank == 0 ? graph_of(load(file, size), wanted) : RecordedGraph{};
+  return rank == 0 ? graph_of(load_pattern(file, size), wanted) : RecordedGraph{};
 }
 
 }  // namespace ranktree::mpi

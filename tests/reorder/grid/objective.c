@@ -12,6 +12,7 @@ enum { kObjectives = 3 };
 static const char* const objectives[kObjectives] = {"messages", "bottleneck", "time"};
 
 static int rank, size, round_number;
+static const char* pattern; /* the key ranktree_pattern, unless NULL */
 
 /* Of all pairs, the same on all ranks; entries below the diagonal. */
 static double weights[kMostRanks][kMostRanks];
@@ -26,6 +27,7 @@ static MPI_Info keys(const char* objective, const char* mode) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "ranktree_objective", objective);
   MPI_Info_set(info, "ranktree_reorder_mode", mode);
+  if (pattern != NULL) MPI_Info_set(info, "ranktree_pattern", pattern);
   if (getenv("SPLIT_NODES") == NULL) return info;
   MPI_Info_set(info, "ranktree_node_id", "env");
   MPI_Info_set(info, "ranktree_network", "none");
@@ -139,6 +141,18 @@ static void expect_refusal(const char* objective, const char* mode, int rebalanc
   MPI_Info_free(&info);
 }
 
+/* A pattern that cannot be read. */
+static void expect_same_order(const char* objective) {
+  int newrank, none = 0;
+  MPI_Comm made;
+  MPI_Info info = keys(objective, "auto");
+  if (ranktree_Comm_reorder(MPI_COMM_WORLD, 0, &none, &none, &none, NULL, info, &newrank, &made) != MPI_SUCCESS ||
+      newrank != rank || !is_unchanged(made))
+    fail("another order", newrank);
+  MPI_Comm_free(&made);
+  MPI_Info_free(&info);
+}
+
 int main(int argc, char** argv) {
   int improved[kObjectives] = {0};
   MPI_Init(&argc, &argv);
@@ -153,6 +167,9 @@ int main(int argc, char** argv) {
   expect_refusal("time", "distributed", 0, "expected bytes or messages beside ranktree_reorder_mode = distributed");
   expect_refusal("bottleneck", "node", 0, "expected bytes or messages beside ranktree_reorder_mode = node");
   expect_refusal("time", "auto", 1, "ranktree_Comm_rebalance expects bytes, found 'time'");
+  pattern = "/nowhere.npz";
+  expect_refusal("bytes", "auto", 0, "expected ranktree_objective = bottleneck or time beside it");
+  expect_same_order("time");
   if (rank == 0) {
     for (int k = 0; k < kObjectives; ++k) printf("%s %d, ", objectives[k], improved[k]);
     printf("refusals agree\n");
