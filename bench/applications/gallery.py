@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from application import HERE
 from calls import PATTERNS
-from report import RESULTS
+from report import RESULTS, times_packed
 
 sys.path.append(str(HERE.parents[1] / "tools"))
 from generated_files import parser_of, write_or_compare  # noqa: E402
@@ -29,15 +29,16 @@ HEAD = """# Gallery of unchanged applications
 Each application runs unchanged from its package or source; its traffic is traced once. In a picture, row and column are
 ranks and darker is more bytes; collective calls count as Open MPI's messages. `ranktree report` gives the verdict for
 ranks packed on 4 nodes of 4 cores. The last columns are bytes counted on the wire of such an
-[emulated cluster](how-to/emulate-a-cluster.md): ranks packed, round robin, and round robin with `--reorder`.
+[emulated cluster](how-to/emulate-a-cluster.md): ranks packed, round robin, and round robin with `--reorder`; and the time of a whole run by the plan
+of `map --objective time`, packed = 1, with its 95 % interval where five rounds were run.
 
     bench/applications/gallery.py --build build/dev
 
 [Runs, reference values and tolerances](benchmarks/applications.md); worked examples: [CP2K](how-to/speed-up-cp2k.md),
-[ABINIT](how-to/speed-up-abinit.md), [LAMMPS](how-to/speed-up-lammps.md).
+[ABINIT](how-to/speed-up-abinit.md), [LAMMPS](how-to/speed-up-lammps.md), [ScaLAPACK](how-to/speed-up-scalapack.md).
 
-| application | ranks | traffic | verdict for packed ranks | right runs | MB packed | MB round robin | MB reordered |
-|---|---|---|---|---|---|---|---|
+| application | ranks | traffic | verdict for packed ranks | right runs | MB packed | MB round robin | MB reordered | time by the plan |
+|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -74,7 +75,9 @@ def row_of(name: str, report: Any, rows: list[dict[str, str]]) -> str:
     right = f"{sum(row['right'] == 'True' for row in rows)} of {len(rows)}"
     traffic = [megabytes(on_cluster, variant) for variant in ("packed", "round robin", "reordered round robin")]
     image = f"![traffic of {name}](gallery/{name}.svg)"
-    cells = (name, report["program"]["ranks"], image, report["verdict"]["sentence"], right, *traffic)
+    packed, planned = ([row for row in on_cluster if row["variant"] == variant] for variant in ("packed", "plan"))
+    time = times_packed(packed, planned)
+    cells = (name, report["program"]["ranks"], image, report["verdict"]["sentence"], right, *traffic, time)
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
