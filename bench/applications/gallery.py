@@ -29,15 +29,16 @@ HEAD = """# Gallery of unchanged applications
 Each application runs unchanged from its package or source; its traffic is traced once. In a picture, row and column are
 ranks and darker is more bytes; collective calls count as Open MPI's messages. `ranktree report` gives the verdict for
 ranks packed on 4 nodes of 4 cores. The last columns are bytes counted on the wire of such an
-[emulated cluster](how-to/emulate-a-cluster.md): ranks packed, round robin, and round robin with `--reorder`; and the time of a whole run by the plan
-of `map --objective time`, packed = 1, with its 95 % interval where five rounds were run.
+[emulated cluster](how-to/emulate-a-cluster.md): ranks packed, round robin, and round robin with `--reorder`; and the
+time of a whole run by the plan of `map --objective time`, packed = 1, with its 95 % interval after five rounds.
 
     bench/applications/gallery.py --build build/dev
 
 [Runs, reference values and tolerances](benchmarks/applications.md); worked examples: [CP2K](how-to/speed-up-cp2k.md),
 [ABINIT](how-to/speed-up-abinit.md), [LAMMPS](how-to/speed-up-lammps.md), [ScaLAPACK](how-to/speed-up-scalapack.md).
 
-| application | ranks | traffic | verdict for packed ranks | right runs | MB packed | MB round robin | MB reordered | time by the plan |
+| application | ranks | traffic | verdict for packed ranks | right runs | MB packed | MB round robin | MB reordered \
+| time by the plan |
 |---|---|---|---|---|---|---|---|---|
 """
 
