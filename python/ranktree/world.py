@@ -20,8 +20,8 @@ SECONDS = 300
 HELPER = "ranktree-reorder-"
 MARK = '{"format":"ranktree-reorder"'
 NOT_FORETOLD = (
-    "--cart: not foretold; the program's grids are known in the run only: each MPI_Cart_create would tile its grid "
-    "on top of this order and may renumber its ranks"
+    "--cart, --cart-all: not foretold; the program's grids are known in the run only: an MPI_Cart_create that is "
+    "reordered would tile its grid on top of this order and may renumber its ranks"
 )
 OBJECTIVE_KEY = "ranktree_objective="
 SECONDS_COUNT = ("bottleneck", "time")  # objectives
@@ -64,6 +64,8 @@ def objective_of(keys: Sequence[str]) -> str | None:
 def by_objective(objective: str | None, metric: str | None, keys: Sequence[str]) -> tuple[str, list[str]]:
     """Metric and info keys of `--objective`: messages are counted from the pattern, times need the key."""
     if objective is None:
+        if metric is not None and objective_of(keys) in SECONDS_COUNT:
+            raise ValueError("--metric: expected no --reorder-info for seconds, which count bytes and messages")
         return metric or "size", list(keys)
     if objective not in OBJECTIVES:
         raise ValueError(f"--objective: expected one of {', '.join(OBJECTIVES)}, found '{objective}'")
@@ -85,11 +87,13 @@ def wanted(pattern: Path, metric: str, keys: Sequence[str], command: Command) ->
 
 
 def pattern_key(pattern: Path, keys: Sequence[str]) -> list[str]:
-    """The key by which an order by seconds has more than the pattern's bytes; none for a path that no key can hold."""
-    seconds = objective_of(keys) in SECONDS_COUNT
+    """The key by which an order by seconds has more than the pattern's bytes, unless it is given."""
+    if objective_of(keys) not in SECONDS_COUNT or any(key.startswith(PATTERN_KEY) for key in keys):
+        return []
     path = os.path.abspath(pattern)  # noqa: PTH100 - links stay as the user wrote them
-    fits = len(os.fsencode(path)) <= LONGEST_VALUE and not any(character.isspace() for character in path)
-    return [f"{PATTERN_KEY}{path}"] if seconds and fits else []
+    if len(os.fsencode(path)) > LONGEST_VALUE or any(character.isspace() for character in path):
+        raise ValueError(f"{path}: expected a path without spaces, of at most {LONGEST_VALUE} bytes, for seconds")
+    return [f"{PATTERN_KEY}{path}"]
 
 
 def require_as_many_ranks(pattern: Path, command: Command) -> None:

@@ -171,5 +171,23 @@ TEST(GraphOrder, RefusesTimesOfANetworkWithoutNodes) {
   EXPECT_EQ(order_for_graph(tree, graph, in_order(tree), {.objective = Objective::kBytes}).after, 10);
 }
 
+TEST(OrderForPattern, CountsMessagesThatWeightsDoNotHave) {
+  const topo::Tree tree = slots({2, 2});
+  std::vector<pattern::Entry> entries;
+  const auto add = [&entries](int a, int b, double messages, double bytes) {
+    entries.push_back({a, b, pattern::Class::kPointToPoint, messages, bytes});
+    entries.push_back({b, a, pattern::Class::kPointToPoint, messages, bytes});
+  };
+  for (const int rank : {0, 2}) add(rank, rank + 1, 1, 1e5);
+  for (const int rank : {0, 1}) add(rank, rank + 2, 10000, 8e4);
+  const pattern::Pattern expanded = pattern::from_entries(4, entries);
+  const place::Placement home = in_order(tree);
+  const GraphOrder order = order_for_pattern(tree, expanded, home, {.objective = Objective::kTime});
+  const auto node = [&order](std::size_t rank) { return order.placement.leaf_of[rank] / 2; };
+  EXPECT_LT(order.after, order.before);
+  EXPECT_EQ(node(0), node(2));
+  EXPECT_EQ(node(1), node(3));
+}
+
 }  // namespace
 }  // namespace ranktree::core::objective

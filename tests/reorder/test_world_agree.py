@@ -171,6 +171,6 @@ def test_grids_alone_leave_the_process_sets_of_sessions_local(mpi, made, said):
 def test_grids_with_processes_of_another_world_are_the_mpis(mpi, made, said):
     """These have not taken part in the decision, and need not have our library at all."""
     known_bugs.skip(mpi, "no-spawn")
-    lines, logged = said({"RANKTREE_CART": "1"}, made(mpi.name, "spawn_cart.c"))
+    lines, logged = said({"RANKTREE_CART": "all"}, made(mpi.name, "spawn_cart.c"))
     assert lines == [f"{rank} at its place 1" for rank in range(RANKS)]
     assert logged == []

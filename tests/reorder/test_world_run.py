@@ -104,7 +104,7 @@ def test_the_dry_run_does_not_foretell_grids(mpi, ranktree, pattern):
     assert result.returncode == 0, result.stderr
     first, last = result.stdout.splitlines()[0], result.stdout.splitlines()[-1]
     assert first.startswith("no gain: nothing would change (")
-    assert last.startswith("--cart: not foretold; ")
+    assert last.startswith("--cart, --cart-all: not foretold; ")
 
 
 @two_pus
@@ -121,6 +121,13 @@ def test_the_objective_reaches_the_library(bound, pattern, objective):
     cost = next(line for line in lines if line.startswith("cost in "))
     assert cost.startswith("cost in hops x bytes: " if objective == "bytes" else "cost in seconds: ")
     assert cost.endswith(" % less")
+
+
+def test_a_path_that_no_info_key_can_hold_is_refused_for_seconds(mpi, ranktree, tmp_path):
+    path = save(tmp_path / "a pair.mtx", 4, neighbours(4))
+    result = ranktree("run", "--reorder", path, "--objective", "time", "--", *mpi.launch(4, "true"), timeout=60)
+    assert result.returncode == 1
+    assert f"{path}: expected a path without spaces" in result.stderr
 
 
 def test_a_run_without_gain_is_the_launchers(mpi, ranktree, made, pattern):
@@ -148,6 +155,11 @@ def test_a_run_without_gain_is_the_launchers(mpi, ranktree, made, pattern):
             ["--reorder", "{four}", "--objective", "time", "--reorder-info", "ranktree_objective=bytes"],
             2,
             "expected no --reorder-info ranktree_objective=",
+        ),
+        (
+            ["--reorder", "{four}", "--metric", "msg", "--reorder-info", "ranktree_objective=time"],
+            2,
+            "--metric: expected no --reorder-info for seconds",
         ),
         (["--objective", "time"], 2, "--objective needs --reorder APP.npz, --pattern APP.npz or --cart"),
         (["--cart", "--objective", "miles"], 2, "expected one of bytes, messages, bottleneck, time, found"),
@@ -234,7 +246,8 @@ def test_a_grid_whose_ranks_are_those_of_the_world_is_left_alone(mpi, made, boun
 @two_pus
 def test_grids_of_sessions_are_tiled(mpi, made, bound):
     known_bugs.skip(mpi, "no-sessions")
-    places = [list(map(int, line.split())) for line in bound(["run", "--cart-all"], made(mpi.name, "session_cart.c"))]
+    program = made(mpi.name, "session_cart.c")
+    places = [list(map(int, line.split())) for line in bound(["run", "--cart"], program, "reorder")]
     pus = [pu for _, pu, _ in places]
     assert pus[0] == pus[1] != pus[2] == pus[3], "neighbours share a PU"
 

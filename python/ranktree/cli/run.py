@@ -124,7 +124,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         if objective and not grids and pattern is None:
             raise BadParameter("--objective needs --reorder APP.npz, --pattern APP.npz or --cart")
     metric, keys = by_objective(objective, metric, reorder_info or [])
-    source = Source(plan, Placing(pattern, metric, world.objective_of(keys), machine, network, hosts, hostfile))
+    seconds = objective if objective in world.SECONDS_COUNT else None
+    source = Source(plan, Placing(pattern, metric, seconds, machine, network, hosts, hostfile))
     source.check()
     if not source:
         refuse_without_plan(any((split, grids, reorder, wanted)), check, folder is not None and not dry_run)

@@ -1,5 +1,5 @@
-// An order of ranks that are already somewhere, by any objective: for a graph whose weights are all that is known, or for
-// a recorded pattern.
+// An order of ranks that are already somewhere, by any objective: for a graph of which only the weights are known, or
+// for a recorded pattern.
 #pragma once
 
 #include <cstdint>

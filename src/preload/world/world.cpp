@@ -343,8 +343,12 @@ class World {
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
     if (grids != Grids::kUndecided && !within_own_world(comm)) return false;
     if (grids == Grids::kUndecided) grids = decide_on_grids(comm);
-    if (grids == Grids::kPermitted && !permitted) print_left(comm);
-    return grids == Grids::kAll || (grids == Grids::kPermitted && permitted);
+    if (grids != Grids::kPermitted) return grids == Grids::kAll;
+    // Ranks may pass different values: all make the grid by the same call.
+    int by_all = permitted ? 1 : 0;
+    if (PMPI_Allreduce(MPI_IN_PLACE, &by_all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return false;
+    if (by_all == 0) print_left(comm);
+    return by_all != 0;
   }
 
   void put_in_order(MPI_Group* group) {

@@ -25,8 +25,7 @@ inline MPI_Comm in_world(MPI_Comm comm) noexcept {
 void reorder_world() noexcept;
 
 // Whether the program's grid on `comm`, an own name of the world or another communicator, is ours to make; `permitted`
-// if the program lets the MPI reorder it. MPI_Init has decided that for the processes of the world; before it (a
-// program of sessions) this is collective over `comm`.
+// if the program lets the MPI reorder it. Collective over `comm`.
 bool tiles_grid(MPI_Comm comm, bool permitted) noexcept;
 
 // `group` is what the MPI gave for the process set "mpi://WORLD": puts it into the new order. Where there is a pattern

@@ -149,6 +149,13 @@ static void expect_same_order(const char* objective) {
   if (ranktree_Comm_reorder(MPI_COMM_WORLD, 0, &none, &none, &none, NULL, info, &newrank, &made) != MPI_SUCCESS ||
       newrank != rank || !is_unchanged(made))
     fail("another order", newrank);
+  char reason[MPI_MAX_INFO_VAL] = "";
+  int found = 0;
+  MPI_Info of_order;
+  ranktree_Comm_get_info(made, &of_order);
+  MPI_Info_get(of_order, "ranktree_reorder_reason", MPI_MAX_INFO_VAL - 1, reason, &found);
+  if (strstr(reason, pattern) == NULL) fail(reason, found);
+  MPI_Info_free(&of_order);
   MPI_Comm_free(&made);
   MPI_Info_free(&info);
 }
