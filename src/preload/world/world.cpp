@@ -286,8 +286,9 @@ constexpr const char* kMadeByMpi = "grids: made by the MPI";
 
 // Collective: RANKTREE_CART, which all ranks must follow or none.
 Grids decide_on_grids(MPI_Comm comm) noexcept {
-  const bool all = std::string_view(setting("RANKTREE_CART")) == "all";
-  const bool wanted = all || std::string_view(setting("RANKTREE_CART")) == "1";
+  const std::string_view given = setting("RANKTREE_CART");
+  const bool all = given == "all";
+  const bool wanted = all || given == "1";
   Reason obstacle;
   const Library& library = Library::instance();
   if (wanted && (library.cart_create == nullptr || library.cart_create_weighted == nullptr)) {
@@ -341,8 +342,11 @@ class World {
     Grids grids = grids_.load();
     if (grids == Grids::kNone || comm == MPI_COMM_NULL) return false;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
-    if (grids != Grids::kUndecided && !within_own_world(comm)) return false;
-    if (grids == Grids::kUndecided) grids = decide_on_grids(comm);
+    if (grids == Grids::kUndecided) {
+      grids = decide_on_grids(comm);
+    } else if (!within_own_world(comm)) {
+      return false;
+    }
     if (grids != Grids::kPermitted) return grids == Grids::kAll;
     // Ranks may pass different values: all make the grid by the same call.
     int by_all = permitted ? 1 : 0;
