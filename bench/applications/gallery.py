@@ -31,12 +31,12 @@ ranks and darker is more bytes; collective calls count as Open MPI's messages. `
 bytes, for ranks packed on 4 nodes of 4 cores. The last columns are bytes counted on the wire of such an
 [emulated cluster](how-to/emulate-a-cluster.md): ranks packed, round robin, and round robin with `--reorder`; and the
 time of a whole run by the plan of `map --objective time`, packed = 1, with its 95 % interval after five rounds.
-Times of fftw, heat, meep, the NAS benchmarks, petsc and pppm have one more launch, which verifies hosts first.
 
     bench/applications/gallery.py --build build/dev
 
 [Runs, reference values and tolerances](benchmarks/applications.md); worked examples: [CP2K](how-to/speed-up-cp2k.md),
-[ABINIT](how-to/speed-up-abinit.md), [LAMMPS](how-to/speed-up-lammps.md), [ScaLAPACK](how-to/speed-up-scalapack.md).
+[ABINIT](how-to/speed-up-abinit.md), [LAMMPS](how-to/speed-up-lammps.md),
+[Quantum ESPRESSO](how-to/speed-up-quantum-espresso.md), [ScaLAPACK](how-to/speed-up-scalapack.md).
 
 | application | ranks | traffic | verdict for packed ranks | right runs | MB packed | MB round robin | MB reordered \
 | time by the plan |
