@@ -15,7 +15,7 @@ RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/pytho
 # Labels of pyproject.toml.
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
-.PHONY: help setup mpis configure build demo test test-quick lint docs fuzz soak mpi4py asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
+.PHONY: help setup mpis configure build demo test test-quick lint docs fuzz soak mpi4py asan build-asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
   bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time bench-applications papers papers-fig papers-list install wheel test-wheel sdist test-sdist deb test-deb test-recipes clean
 
 help:
@@ -69,10 +69,8 @@ docs: setup
 	@echo "docs: build/docs/index.html"
 
 ## make fuzz         every reader, and writers; FUZZ_SECONDS (60) each, under ASan and UBSan
-fuzz: setup
-	cmake --preset fuzz
-	cmake --build build/fuzz --parallel $(JOBS)
-	$(VENV)/bin/python tools/fuzz.py --build build/fuzz --seconds $(FUZZ_SECONDS)
+fuzz: build-asan
+	$(VENV)/bin/python tools/fuzz.py --build build/asan --seconds $(FUZZ_SECONDS)
 
 ## make soak         10 minutes for each of Debian's MPIs: random launches, kills, full disks; then 10^6 collectives each (root)
 soak: build
@@ -83,10 +81,11 @@ mpi4py: build
 	MPI4PY_SUITE=1 $(RUN_PYTEST) -q tests/pmpi/test_mpi4py_suite.py
 
 ## make asan         the C++ tests under ASan and UBSan
-asan: setup
-	cmake --preset asan -DRANKTREE_MPI=OFF
-	cmake --build build/asan --parallel $(JOBS)
+asan: build-asan
 	ctest --preset asan --parallel 2
+build-asan: setup
+	cmake --preset asan
+	cmake --build build/asan --parallel $(JOBS)
 
 ## make tsan         shared memory, with threads as ranks, under TSan (which needs the same addresses in each run)
 tsan: setup

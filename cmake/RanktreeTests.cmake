@@ -8,8 +8,6 @@ function(ranktree_test name)
   endif()
   add_executable(test_${name} ${T_SOURCES})
   target_link_libraries(test_${name} PRIVATE ${T_LIBS} GTest::gtest_main ranktree_options)
-  # What is tested keeps its options; the tests themselves compile faster.
-  target_compile_options(test_${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(test_${name} PRIVATE RANKTREE_TEST_DATA="${CMAKE_CURRENT_SOURCE_DIR}/data")
   add_test(NAME ${name} COMMAND test_${name})

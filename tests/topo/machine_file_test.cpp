@@ -238,7 +238,7 @@ TEST(MachineFile, DistancesComeFromAnotherFile) {
       {"0 -1 1 0", "d.txt: line 1"}};
   for (const auto& [contents, expected] : bad) {
     try {
-      (void)read_machine(text, "m.json", [&](const std::string&) { return contents; });
+      (void)read_machine(text, "m.json", [&contents = contents](const std::string&) { return contents; });
       ADD_FAILURE() << "accepted: " << contents;
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
