@@ -73,13 +73,15 @@ class Ranks {
     double grace = 1e-3;        // seconds
     double agreement = 0;       // seconds of each
     TuningEntry::Clock clock = TuningEntry::Clock::kNoisy;
+    std::optional<Choice> known;  // of an earlier run
   };
   Ranks(int ranks, std::vector<Candidate> candidates, const Use& use)
       : use_(use),
         candidates_(std::move(candidates)),
         entries_(static_cast<std::size_t>(ranks), TuningEntry(use.bytes, true, false, use.clock)) {
-    follow(entries_[0].start({}));
-    for (std::size_t rank = 1; rank < entries_.size(); ++rank) entries_[rank].start({});
+    std::vector<Step> steps;
+    for (TuningEntry& each : entries_) steps.push_back(use.known ? each.start_with(*use.known) : each.start({}));
+    follow(steps[0]);
   }
 
   void make_calls(int calls, const Clock& clock) {
@@ -292,6 +294,35 @@ TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
   EXPECT_FALSE(decided(1, 5 * kMicro));
   EXPECT_TRUE(decided(1, 20 * kMicro));
   EXPECT_TRUE(decided(0, 20 * kMicro));
+}
+
+TEST(TuningEntry, WhatAnEarlierRunDecidedIsUsedFromTheFirstCallAndOthersAreProposedLater) {
+  Ranks ranks(2, kBoth, {.known = kOne});
+  EXPECT_EQ(ranks.entry().winner(), kOne);
+  ranks.make_calls(1024, seconds_of(10 * kMicro, 5 * kMicro, 2 * kMicro));
+  EXPECT_EQ(ranks.entry().winner(), kOne);
+  EXPECT_EQ(ranks.entry().contestants().size(), 2U);  // the native call challenges it
+  EXPECT_TRUE(ranks.entry().contestants()[0].dropped);
+  ranks.make_calls(10000, seconds_of(10 * kMicro, 5 * kMicro, 2 * kMicro));
+  EXPECT_EQ(ranks.entry().contestants().size(), 3U);
+  EXPECT_EQ(ranks.entry().winner(), kTwo);
+}
+
+TEST(TuningEntry, WhatAnEarlierRunDecidedIsTakenBackWhereItIsSlower) {
+  Ranks ranks(2, kBoth, {.known = kOne});
+  ranks.make_calls(1024, seconds_of(10 * kMicro, 15 * kMicro, 20 * kMicro));
+  EXPECT_TRUE(ranks.entry().winner_is_native());
+  EXPECT_LE(ranks.worst, 0);
+  ranks.make_calls(20000, seconds_of(10 * kMicro, 15 * kMicro, 5 * kMicro));
+  EXPECT_EQ(ranks.entry().winner(), kTwo);
+}
+
+TEST(TuningEntry, AKnownNativeCallStaysForAThousandCallsWithoutCandidates) {
+  Ranks ranks(2, kBoth, {.known = Choice{}});
+  ranks.make_calls(1024, seconds_of(10 * kMicro, 5 * kMicro, 20 * kMicro));
+  EXPECT_EQ(ranks.agreements, 0);
+  ranks.make_calls(10000, seconds_of(10 * kMicro, 5 * kMicro, 20 * kMicro));
+  EXPECT_EQ(ranks.entry().winner(), kOne);
 }
 
 TEST(TuningEntry, SomeNanosecondsAreNoReason) {

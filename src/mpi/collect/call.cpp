@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
@@ -156,6 +157,15 @@ struct Missing {
   double agreement;  // for one more
 };
 
+// Of earlier runs; rank 0's is what counts.
+bool knows_gain(const CommunicatorState& state) noexcept {
+  bool known = false;
+  if (state.rank != 0) return known;
+  [[maybe_unused]] const Failure unknown =
+      attempt([&] { known = state.process->learned.has_gain_on_node(state.size); });
+  return known;
+}
+
 // Collective. `elapsed` becomes the greatest of all ranks.
 Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elapsed) {
   constexpr Account::SetUp kWhat = Account::SetUp::kCommunicator;
@@ -165,7 +175,10 @@ Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elap
   };
   // What an agreement took is charged at the next one.
   const auto for_agreement = [](const Budget& budget) { return 2 * budget.agreement - budget.allowed; };
-  const Budget budget = agree({&elapsed, 1});
+  std::array<double, 2> samples{elapsed, knows_gain(state) ? 1.0 : 0.0};
+  Budget budget = agree(samples);
+  elapsed = samples[0];
+  if (samples[1] != 0) budget.kept = 0;
   if (const double missing = budget.missing(kWhat); missing > 0) {
     return {missing + budget.agreement, for_agreement(budget)};
   }
@@ -173,7 +186,8 @@ Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elap
   const double start = PMPI_Wtime();
   agree({});
   double step = PMPI_Wtime() - start;
-  const Budget together = agree({&step, 1});
+  Budget together = agree({&step, 1});
+  together.kept = budget.kept;
   return {std::max(together.missing(kWhat), together.missing(expected_set_up(kWhat, step))), for_agreement(together)};
 }
 

@@ -1,7 +1,8 @@
 // What tuning may cost a process, and what it has cost: set-up, agreements and lost time in trials together take at
 // most 2 % of the time since MPI_Init, and 1 ms. In programs that call Ranktree themselves the time begins with the
 // first collective call. A step begins only where its estimated cost still fits; a set-up, whose estimate is the
-// coarsest, only where the 2 % alone cover it: short programs never pay for one.
+// coarsest, only where the 2 % alone cover it: short programs never pay for one. Where earlier runs have decided for a
+// like communicator, its gain is sure, and the 1 ms may cover it too.
 #pragma once
 
 #include <mpi.h>
@@ -56,8 +57,9 @@ struct Budget {
   double allowed = 0;                             // seconds: of the rank that may spend least
   double agreement = 0;                           // seconds that one takes
   std::array<double, Account::kSetUps> set_up{};  // seconds that each set-up is estimated to take
+  double kept = Account::kGrace;                  // seconds that no set-up may use
   // Seconds until it covers a set-up of so many seconds; at most 0 where it does.
-  [[nodiscard]] double missing(double seconds) const { return seconds - (allowed - Account::kGrace); }
+  [[nodiscard]] double missing(double seconds) const { return seconds - (allowed - kept); }
   [[nodiscard]] double missing(Account::SetUp what) const { return missing(set_up.at(static_cast<std::size_t>(what))); }
 };
 

@@ -13,7 +13,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -129,7 +128,6 @@ class Selector final : public Chooser {
   [[nodiscard]] TuningEntry::Funds funds(const Budget& budget) const {
     return {budget.allowed, budget.agreement, budget.missing(next_set_up()) + budget.agreement, Account::kShare};
   }
-  [[nodiscard]] std::optional<std::size_t> known_for(const Kind& kind, const std::vector<Candidate>& candidates) const;
   void keep(const Tried& tried);
   void reserve_one();
   void follow(std::size_t at, TuningEntry::Step step);
@@ -386,18 +384,6 @@ void Selector::follow(std::size_t at, TuningEntry::Step step) {
   tried.entry.pass_settled();
 }
 
-// What rank 0 knows of calls of this kind, where it is among the candidates: the same on all ranks.
-std::optional<std::size_t> Selector::known_for(const Kind& kind, const std::vector<Candidate>& candidates) const {
-  for (const int near : {0, -1, 1}) {
-    const std::string_view variant = variant_in(settings_.known, decision_key(context_, kind, parameters_, near));
-    if (variant == "native") return 0;
-    const auto found = std::find_if(candidates.begin(), candidates.end(),
-                                    [&](const Candidate& each) { return to_text(each.choice) == variant; });
-    if (found != candidates.end()) return static_cast<std::size_t>(found - candidates.begin()) + 1;
-  }
-  return std::nullopt;
-}
-
 // Without memory it is forgotten.
 void Selector::keep(const Tried& tried) {
   if (context_.rank() != 0) return;
@@ -408,7 +394,8 @@ void Selector::keep(const Tried& tried) {
 }
 
 // Collective. False where the account does not cover the agreement: the kind stays native for as many calls as it
-// lacks, of which long ones count as several; or where a rank has no memory for it: the kind stays native.
+// lacks, of which long ones count as several; or where a rank has no memory for it: the kind stays native. On one node
+// it begins with what rank 0 knows, which needs no candidates.
 bool Selector::begin_tuning(const Kind& kind) {
   if (const std::uint32_t calls = funds(known_).calls_until_agreement(); calls > 0) {
     table_.native[kind.index] = 1 + calls / std::max(1U, weight_of(kind));
@@ -417,12 +404,14 @@ bool Selector::begin_tuning(const Kind& kind) {
   }
   const bool unknown = is_unknown(kind.collective, kind.kind);
   std::unique_ptr<Tried> made;
+  std::optional<TuningEntry::Step> step;
   std::array<double, 1> failed{};
   const Failure failure = attempt([&] {
     made = std::make_unique<Tried>(
         Tried{.kind = kind,
               .entry = TuningEntry(unknown ? kUnknownBytes : kind.bytes, context_.node_count() == 1,
                                    unknown || may_run_ahead(kind), kClock)});
+    if (const auto known = known_on_node(settings_.known, context_, kind)) step = made->entry.start_with(*known);
     reserve_one();
   });
   failed[0] = failure.error_class == MPI_SUCCESS ? 0 : 1;
@@ -432,7 +421,13 @@ bool Selector::begin_tuning(const Kind& kind) {
     return false;
   }
   add(kind, std::move(made));
-  follow(tried_.size() - 1, tried_.back()->entry.start(funds(budget)));
+  TuningEntry& entry = tried_.back()->entry;
+  if (entry.winner().variant == Variant::kShared && !context_.has_node_team()) {
+    const double start = PMPI_Wtime();
+    make_shared_memory();
+    context_.process().account.charge(Account::SetUp::kFirstKind, PMPI_Wtime() - start);
+  }
+  follow(tried_.size() - 1, step ? *step : entry.start(funds(budget)));
   return true;
 }
 
@@ -449,7 +444,8 @@ void Selector::propose(std::size_t at, const Operation& operation, const Kind& k
   const double own = fingerprint(candidates);
   std::array<double, 2> prints = {own, -own};
   agree(prints);
-  const TuningEntry::Step step = tried.entry.propose(prints[0] == -prints[1], known_for(kind, candidates));
+  const TuningEntry::Step step = tried.entry.propose(
+      prints[0] == -prints[1], known_across(settings_.known, context_, kind, parameters_, candidates));
   context_.process().account.charge(what, PMPI_Wtime() - start);
   follow(at, step);
 }

@@ -11,12 +11,17 @@
 #include <cstdio>
 #include <exception>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/predict/candidates.h"
+#include "core/predict/choice.h"
 #include "core/predict/parameters.h"
+#include "core/schedule/makers.h"
 #include "io/decisions_file.h"
 #include "mpi/agree.h"
 #include "mpi/collect/call_kind.h"
@@ -52,14 +57,54 @@ bool is_first_of_world() {
   return world_exists() && PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0;
 }
 
-}  // namespace
-
-std::string shape_of(const Context& context) {
+// What shapes begin with.
+std::string ranks_and_cpus(int ranks, int nodes) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   sched_getaffinity(0, sizeof(allowed), &allowed);
-  std::string text = std::to_string(context.size()) + " ranks on " + std::to_string(context.node_count()) + " nodes, " +
-                     std::to_string(CPU_COUNT(&allowed)) + " CPUs";
+  return std::to_string(ranks) + " ranks on " + std::to_string(nodes) + " nodes, " +
+         std::to_string(CPU_COUNT(&allowed)) + " CPUs";
+}
+
+// Empty where there is none.
+std::string_view variant_in(std::string_view lines, std::string_view kind) {
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    const std::string_view line = lines.substr(begin, end - begin);
+    if (line.size() > kind.size() && line.starts_with(kind) && line[kind.size()] == '|') {
+      return line.substr(kind.size() + 1);
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+// Level communicators are never proposed, so none are decided on.
+std::optional<core::predict::Choice> choice_in(std::string_view lines, std::string_view kind,
+                                               core::schedule::Collective collective) {
+  const std::string_view variant = variant_in(lines, kind);
+  if (variant.empty()) return std::nullopt;
+  try {
+    core::predict::Choice choice = core::predict::choice_from_text(variant, collective);
+    if (choice.variant != core::predict::Variant::kLevels) return choice;
+  } catch (const core::Error&) {  // NOLINT(bugprone-empty-catch): as if nothing was known
+  }
+  return std::nullopt;
+}
+
+// With the power of two of the latency in microseconds, `octaves` further.
+std::string key_across(const Kind& kind, const core::predict::Parameters& parameters, int octaves) {
+  constexpr double kMicro = 1e6;
+  constexpr double kLeast = 1e-3;
+  const double latency = parameters.levels.empty() ? 1 / kMicro : parameters.levels.front().latency;
+  const long links = std::lround(std::log2(std::max(latency * kMicro, kLeast))) + octaves;
+  return kind_text(kind) + ", links 2^" + std::to_string(links) + " us";
+}
+
+}  // namespace
+
+std::string shape_of(const Context& context) {
+  std::string text = ranks_and_cpus(context.size(), context.node_count());
   for (const std::string& name : context.level_names()) text += ", " + name;
   std::uint64_t order = 0;
   for (int rank = 0; rank < context.size(); ++rank) {
@@ -70,14 +115,8 @@ std::string shape_of(const Context& context) {
   return text + ", order " + std::to_string(order);
 }
 
-std::string decision_key(const Context& context, const Kind& kind, const core::predict::Parameters& parameters,
-                         int octaves) {
-  if (context.node_count() == 1) return kind_text(kind);
-  constexpr double kMicro = 1e6;
-  constexpr double kLeast = 1e-3;
-  const double latency = parameters.levels.empty() ? 1 / kMicro : parameters.levels.front().latency;
-  const long links = std::lround(std::log2(std::max(latency * kMicro, kLeast))) + octaves;
-  return kind_text(kind) + ", links 2^" + std::to_string(links) + " us";
+std::string decision_key(const Context& context, const Kind& kind, const core::predict::Parameters& parameters) {
+  return context.node_count() == 1 ? kind_text(kind) : key_across(kind, parameters, 0);
 }
 
 Learned::~Learned() {
@@ -111,6 +150,16 @@ std::string Learned::of(const std::string& shape) {
   return lines;
 }
 
+bool Learned::has_gain_on_node(int ranks) {
+  const std::lock_guard lock(mutex_);
+  load();
+  const std::string first = ranks_and_cpus(ranks, 1) + ',';
+  for (auto each = known_.lower_bound(first); each != known_.end() && each->first.starts_with(first); ++each) {
+    if (each->second != "native") return true;
+  }
+  return false;
+}
+
 void Learned::keep(const std::string& shape, const std::string& kind, const std::string& variant) {
   const std::lock_guard lock(mutex_);
   load();
@@ -119,16 +168,22 @@ void Learned::keep(const std::string& shape, const std::string& kind, const std:
   newer_[where] = variant;
 }
 
-std::string_view variant_in(std::string_view lines, std::string_view kind) {
-  for (std::size_t begin = 0; begin < lines.size();) {
-    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
-    const std::string_view line = lines.substr(begin, end - begin);
-    if (line.size() > kind.size() && line.starts_with(kind) && line[kind.size()] == '|') {
-      return line.substr(kind.size() + 1);
-    }
-    begin = end + 1;
+std::optional<core::predict::Choice> known_on_node(std::string_view lines, const Context& context, const Kind& kind) {
+  return context.node_count() == 1 ? choice_in(lines, kind_text(kind), kind.collective) : std::nullopt;
+}
+
+std::optional<std::size_t> known_across(std::string_view lines, const Context& context, const Kind& kind,
+                                        const core::predict::Parameters& parameters,
+                                        std::span<const core::predict::Candidate> candidates) {
+  if (context.node_count() == 1) return std::nullopt;
+  for (const int near : {0, -1, 1}) {
+    const auto known = choice_in(lines, key_across(kind, parameters, near), kind.collective);
+    if (known && known->variant == core::predict::Variant::kNative) return 0;
+    const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                    [&](const core::predict::Candidate& each) { return each.choice == known; });
+    if (found != candidates.end()) return static_cast<std::size_t>(found - candidates.begin()) + 1;
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace ranktree::mpi::collect

@@ -2,11 +2,16 @@
 // RANKTREE_COLL_CACHE, and by this process. Communicators begin with what their rank 0 knows.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "core/predict/candidates.h"
+#include "core/predict/choice.h"
 #include "core/predict/parameters.h"
 #include "io/decisions_file.h"
 #include "mpi/collect/call_kind.h"
@@ -29,6 +34,9 @@ class Learned {
 
   // Lines "KIND|VARIANT", of one shape. Reads the file at the first use. Throws std::bad_alloc.
   std::string of(const std::string& shape);
+  // Whether some kind of call on so many ranks of one node, which may use as many CPUs as this process, is not to be
+  // native. Throws as of().
+  bool has_gain_on_node(int ranks);
   // Throws std::bad_alloc.
   void keep(const std::string& shape, const std::string& kind, const std::string& variant);
 
@@ -49,11 +57,16 @@ class Learned {
 // may use.
 std::string shape_of(const Context& context);
 
-// "allreduce 1K-2K", and between nodes the power of two of the latency in microseconds, `octaves` further.
-std::string decision_key(const Context& context, const Kind& kind, const core::predict::Parameters& parameters,
-                         int octaves = 0);
+// "allreduce 1K-2K", and between nodes the power of two of the latency in microseconds.
+std::string decision_key(const Context& context, const Kind& kind, const core::predict::Parameters& parameters);
 
-// The variant of a kind in such lines; empty where there is none.
-std::string_view variant_in(std::string_view lines, std::string_view kind);
+// What earlier runs have decided for a kind of call on a communicator of one node, in lines of Learned::of(); nothing
+// where it is unknown or cannot be read.
+std::optional<core::predict::Choice> known_on_node(std::string_view lines, const Context& context, const Kind& kind);
+
+// The same across nodes, where their links are measured: the number of the candidate, from 1, or 0 for the native call.
+std::optional<std::size_t> known_across(std::string_view lines, const Context& context, const Kind& kind,
+                                        const core::predict::Parameters& parameters,
+                                        std::span<const core::predict::Candidate> candidates);
 
 }  // namespace ranktree::mpi::collect

@@ -106,10 +106,8 @@ void DecisionLog::decision(const Kind& kind, const TuningEntry& entry) const {
   for (const TuningEntry::Contestant& each : entry.contestants()) text += contestant_text(each);
   if (entry.runs_ahead()) {
     text += " | for good: a rank runs ahead";
-  } else if (entry.contestants().size() == 1) {
-    text += " | no other variant";
   } else if (entry.settled() == TuningEntry::kForEver) {
-    text += " | for good";
+    text += entry.contestants().size() == 1 ? " | no other variant" : " | for good";
   } else if (entry.settled() == 0) {
     text += " | for now";
   } else {

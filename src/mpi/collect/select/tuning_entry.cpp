@@ -184,7 +184,7 @@ void TuningEntry::keep_pairs() {
     if (calls_ >= block_calls_) test_.add(current.times, other.times);
   }
   const double before = std::max(lost_, 0.0);
-  if (challenger != 0) lost_ += of_challenger - of_current;
+  lost_ += challenger != 0 ? of_challenger - of_current : of_current - of_challenger;
   uncharged_ += std::max(lost_, 0.0) - before - std::exchange(reserved_, 0);
   const double calls = static_cast<double>(batch_) * (by_elapsed_ ? calls_ : calls_ - unjudged());
   rate_ = contestants_[winner_].measured = of_current / calls;
@@ -199,7 +199,7 @@ TuningEntry::Step TuningEntry::agreed(const Funds& funds) {
     keep_observed();
     calls_ = 0;
     if (runs_ahead_) return stay_native();
-    if (!proposed_) return propose_or_postpone(funds);
+    if (!proposed_ && !only_confirms_) return propose_or_postpone(funds);
     return to_test_.empty() ? begin_round(funds) : plan(funds);
   }
   keep_pairs();
@@ -220,19 +220,36 @@ TuningEntry::Step TuningEntry::propose_or_postpone(const Funds& funds) {
 }
 
 void TuningEntry::add(const std::vector<core::predict::Candidate>& candidates) {
-  for (const core::predict::Candidate& each : candidates) contestants_.push_back({each.choice, each.seconds});
+  for (const core::predict::Candidate& each : candidates) {
+    const bool has_it = std::any_of(contestants_.begin(), contestants_.end(),
+                                    [&](const Contestant& other) { return other.choice == each.choice; });
+    if (!has_it) contestants_.push_back({each.choice, each.seconds});
+  }
   to_test_.reserve(contestants_.size());
+}
+
+TuningEntry::Step TuningEntry::start_with(const core::predict::Choice& known) {
+  if (known.variant != core::predict::Variant::kNative) contestants_.push_back({.choice = known});
+  to_test_.reserve(contestants_.size());
+  return use_known(contestants_.size() - 1);
+}
+
+TuningEntry::Step TuningEntry::use_known(std::size_t known) {
+  winner_ = known;
+  only_confirms_ = true;
+  settle();
+  if (winner_ != 0) left_ = interval_ = 0;
+  return Step::kDecide;
 }
 
 TuningEntry::Step TuningEntry::propose(bool valid, std::optional<std::size_t> known) {
   if (!valid) contestants_.resize(1);
   proposed_ = true;
   wait_ = 0;
-  if (valid && !known && contestants_.size() > 1) return Step::kContinue;
-  winner_ = valid ? known.value_or(0) : 0;
-  only_confirms_ = known.has_value();
+  if (!valid) winner_ = 0;
+  if (valid && known) return use_known(*known);
+  if (contestants_.size() > 1) return Step::kContinue;
   settle();
-  if (winner_ != 0) left_ = 0;
   return Step::kDecide;
 }
 
@@ -265,20 +282,31 @@ TuningEntry::Step TuningEntry::judge(const Funds& funds) {
   Contestant& judged = contestants_[challenger];
   judged.dropped = verdict != Verdict::kFaster;
   if (verdict == Verdict::kFaster) {
-    contestants_[winner_].dropped = true;
-    if (challenger == 0) {  // it has been slower than the native call for an unknown part of the calls between
-      ++contestants_[winner_].failures;
-      uncharged_ += std::max(0.0, contestants_[winner_].measured - judged.measured) * interval_ / 2;
-    }
-    winner_ = challenger;
-    rate_ = judged.measured;
-    interval_ = 0;
+    replace_winner();
   } else if (challenger != 0) {
     ++judged.failures;
   }
+  begin_next_test();
+  return plan(funds);
+}
+
+// By its challenger.
+void TuningEntry::replace_winner() {
+  const std::size_t challenger = to_test_.front();
+  const double rate = contestants_[challenger].measured;
+  contestants_[winner_].dropped = true;
+  if (challenger == 0) {  // it has been slower than the native call for an unknown part of the calls between
+    ++contestants_[winner_].failures;
+    uncharged_ += std::max(0.0, contestants_[winner_].measured - rate) * interval_ / 2;
+  }
+  winner_ = challenger;
+  rate_ = rate;
+  interval_ = 0;
+}
+
+void TuningEntry::begin_next_test() {
   to_test_.erase(to_test_.begin());
   begin_test();
-  return plan(funds);
 }
 
 // Among variants of Ranktree that are about as fast, and behind a decision, nothing is gained by many more pairs.
@@ -286,10 +314,10 @@ bool TuningEntry::is_settled_enough() const { return winner_ != 0 && test_.pairs
 
 double TuningEntry::overhead_of_pair(std::uint32_t calls) const { return 2 * overhead(calls, !by_elapsed_); }
 
-// Native calls lose nothing but what finding and timing them takes.
+// Where the native call challenges, it is the variant in use that may lose.
 double TuningEntry::loss_of_pair() const {
-  if (to_test_.front() == 0) return 0;
-  return std::max(contestants_[to_test_.front()].measured - rate_, 0.0) * block_calls_;
+  const double more = contestants_[to_test_.front()].measured - rate_;
+  return std::max(to_test_.front() == 0 ? -more : more, 0.0) * block_calls_;
 }
 
 TuningEntry::Step TuningEntry::plan(const Funds& funds) {
@@ -308,12 +336,16 @@ TuningEntry::Step TuningEntry::plan(const Funds& funds) {
       begin_batch(pairs, loss * pairs);
       return Step::kContinue;
     }
-    if (contestants_[to_test_.front()].measured < kHopeless * rate_) return postpone(2 * (cost - half), funds);
-    Contestant& hopeless = contestants_[to_test_.front()];
-    hopeless.dropped = true;
-    ++hopeless.failures;
-    to_test_.erase(to_test_.begin());
-    begin_test();
+    Contestant& challenger = contestants_[to_test_.front()];
+    if (to_test_.front() == 0 && loss > 0) {  // what seems slower than the native call must be affordable, or end
+      replace_winner();
+    } else if (challenger.measured < kHopeless * rate_) {
+      return postpone(2 * (cost - half), funds);
+    } else {
+      challenger.dropped = true;
+      ++challenger.failures;
+    }
+    begin_next_test();
   }
   return settle(calls_for(funds.missing_for_agreement(), funds));
 }
@@ -362,9 +394,9 @@ TuningEntry::Step TuningEntry::settle(double least_calls) {
   wait_ = 0;
   const std::uint32_t rest = winner_ == 0 ? kRest * std::min(round_calls_, kLastInterval) : 0;
   interval_ = std::min(std::max({2 * interval_, kFirstInterval, rest}), kLastInterval);
-  const bool nothing_left =
-      winner_ == 0 && std::all_of(contestants_.begin() + 1, contestants_.end(),
-                                  [](const Contestant& each) { return each.failures >= kFailures; });
+  const bool nothing_left = proposed_ && winner_ == 0 &&
+                            std::all_of(contestants_.begin() + 1, contestants_.end(),
+                                        [](const Contestant& each) { return each.failures >= kFailures; });
   left_ = nothing_left ? kForEver : std::max(interval_, static_cast<std::uint32_t>(least_calls));
   return Step::kDecide;
 }

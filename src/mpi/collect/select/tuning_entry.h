@@ -73,11 +73,13 @@ class TuningEntry {
   Step agreed(const Funds& funds);
   // Before the first call is observed.
   Step start(const Funds& funds) { return propose_or_postpone(funds); }
-  // Once, before propose(), which needs no memory then.
+  // Instead of start(): with what an earlier run or a like communicator has decided. It is used at once, and the native
+  // call challenges it first; candidates are proposed only behind that. Throws std::bad_alloc.
+  Step start_with(const core::predict::Choice& known);
+  // Once, before propose(), which needs no memory then. Those it has already are passed over.
   void add(const std::vector<core::predict::Candidate>& candidates);
-  // Once. `valid`: the candidates are the same on all ranks; others are forgotten. `known`: what an earlier run or a
-  // like communicator has decided: the number of the candidate, from 1, or 0 for the native call. It is used at once,
-  // and the native call challenges it first.
+  // Once. `valid`: the candidates are the same on all ranks; others are forgotten. `known`: as start_with(), which has
+  // not been called: the number of the candidate, from 1, or 0 for the native call.
   Step propose(bool valid, std::optional<std::size_t> known);
 
   // Seconds to charge since the last query: what trials have lost, what finding and timing their calls has taken, and
@@ -120,7 +122,10 @@ class TuningEntry {
   void begin_test();
   Step propose_or_postpone(const Funds& funds);
   Step judge(const Funds& funds);
+  void replace_winner();
+  void begin_next_test();
   Step begin_round(const Funds& funds);
+  Step use_known(std::size_t known);
   [[nodiscard]] bool is_settled_enough() const;
   [[nodiscard]] double overhead_of_pair(std::uint32_t calls) const;
   [[nodiscard]] double loss_of_pair() const;
