@@ -32,13 +32,13 @@ using core::topo::Step;
 using core::topo::Torus;
 using nlohmann::json;
 
-constexpr std::int64_t kMost = 1'048'576;
+constexpr std::int64_t kMostParts = 1'048'576;
 constexpr std::size_t kMaxDimensions = 8;
 constexpr std::size_t kMaxSwitchLevels = 24;
 constexpr const char* kBandwidth = "bandwidth_bytes_per_s";
 
 int whole(const JsonPlace& network, const std::string& key, int otherwise) {
-  return network.has(key) ? static_cast<int>(network.field(key).integer(1, kMost)) : otherwise;
+  return network.has(key) ? static_cast<int>(network.field(key).integer(1, kMostParts)) : otherwise;
 }
 
 // "hop": 2, or a list of `items` numbers such as [2, 2, 1]; the same for "latency_s".
@@ -77,7 +77,7 @@ Torus read_torus(const JsonPlace& network) {
     sizes.expected("1 to " + std::to_string(kMaxDimensions) + " sizes");
   }
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    torus.sizes.push_back(static_cast<int>(sizes.item(i).integer(1, kMost)));
+    torus.sizes.push_back(static_cast<int>(sizes.item(i).integer(1, kMostParts)));
     torus.steps.push_back(step_at(network, "hop", 1, i, sizes.size()));
     torus.wraps.push_back(1);
   }
@@ -95,8 +95,8 @@ Torus read_torus(const JsonPlace& network) {
 
 Dragonfly read_dragonfly(const JsonPlace& network) {
   Dragonfly dragonfly;
-  dragonfly.groups = static_cast<int>(network.field("groups").integer(1, kMost));
-  dragonfly.routers_per_group = static_cast<int>(network.field("routers_per_group").integer(1, kMost));
+  dragonfly.groups = static_cast<int>(network.field("groups").integer(1, kMostParts));
+  dragonfly.routers_per_group = static_cast<int>(network.field("routers_per_group").integer(1, kMostParts));
   dragonfly.nodes_per_router = whole(network, "nodes_per_router", 1);
   dragonfly.global_links = whole(network, "global_links", 0);
   dragonfly.local = step_at(network, "local", 1);
@@ -245,8 +245,8 @@ NetworkPart read_fat_tree(const JsonPlace& network, NetworkPart part) {
   std::int64_t product = 1;
   const auto hosts = static_cast<std::int64_t>(part.hosts.size());
   for (std::size_t i = 0; i < list.size(); ++i) {
-    arities.push_back(list.item(i).integer(1, kMost));
-    if (arities.back() > kMost / product) list.expected("at most " + std::to_string(kMost) + " hosts");
+    arities.push_back(list.item(i).integer(1, kMostParts));
+    if (arities.back() > kMostParts / product) list.expected("at most " + std::to_string(kMostParts) + " hosts");
     product *= arities.back();
   }
   if (product != hosts) {

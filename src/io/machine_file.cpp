@@ -39,8 +39,8 @@ using core::topo::Tree;
 using core::topo::TreeBuilder;
 using nlohmann::json;
 
-constexpr std::string_view kFormat = "ranktree-machine";
-constexpr int kMaxDepth = 64;  // switches under switches, objects in objects; each takes two levels of JSON
+constexpr std::string_view kMachineFormat = "ranktree-machine";
+constexpr int kMachineMaxDepth = 64;  // switches under switches, objects in objects; each takes two levels of JSON
 constexpr std::int64_t kMaxPu = 1'048'575;
 constexpr std::int64_t kMaxHosts = 1'048'576;
 
@@ -191,7 +191,7 @@ class MachineReader {
   MachineReader(const JsonPlace& root, const FileReader& read) : root_(root), read_(read) {}
 
   Machine read() {
-    root_.check_format(kFormat, 1);
+    root_.check_format(kMachineFormat, 1);
     if (root_.has("distances")) {
       throw core::Error(core::Fault::kUnsupported,
                         "distances: expected them in \"network\", of kind \"matrix\", found them beside it");
@@ -302,7 +302,7 @@ json part_json(const NetworkPart& part) {
 }  // namespace
 
 Machine read_machine(std::string_view bytes, const std::string& origin, const FileReader& read) {
-  const json document = parse_json(bytes, origin, kMaxDepth);
+  const json document = parse_json(bytes, origin, kMachineMaxDepth);
   try {
     return MachineReader(JsonPlace(document, "", origin), read).read();
   } catch (const core::Error& error) {
@@ -318,7 +318,7 @@ Machine load_machine(const std::string& path) {
 }
 
 std::string write_machine(const Machine& machine) {
-  json document{{"format", kFormat}, {"version", 1}, {"network", part_json(machine.network)}};
+  json document{{"format", kMachineFormat}, {"version", 1}, {"network", part_json(machine.network)}};
   if (machine.interconnect) write_interconnect(*machine.interconnect, document["network"]);
   write_uplinks(machine.uplinks, document["network"]);
   for (std::size_t i = 0; i < machine.shapes.size(); ++i) {

@@ -126,7 +126,6 @@ std::int64_t read_count(TextReader& file, std::int64_t ranks, const Banner& bann
 }  // namespace
 
 Pattern read_matrix_market(std::string_view bytes, const std::string& origin, MetricChoice metric, Warnings& warnings) {
-  constexpr std::int64_t kMostRanks = std::numeric_limits<Rank>::max();
   TextReader file(bytes, origin);
   const Banner banner = read_banner(file);
   const std::optional<Metric> written = need_size_line(file);

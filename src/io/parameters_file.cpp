@@ -22,11 +22,11 @@ using core::predict::LevelParameters;
 using core::predict::Parameters;
 using nlohmann::json;
 
-constexpr std::string_view kFormat = "ranktree-parameters";
-constexpr std::int64_t kVersion = 1;
-constexpr std::int64_t kMaxRanks = std::numeric_limits<std::int32_t>::max();
+constexpr std::string_view kParametersFormat = "ranktree-parameters";
+constexpr std::int64_t kParametersVersion = 1;
+constexpr std::int64_t kParametersMaxRanks = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMaxLevels = 64;
-constexpr int kMaxDepth = 3;
+constexpr int kParametersMaxDepth = 3;
 
 LevelParameters read_level(const JsonPlace& place) {
   const auto amount = [&place](const char* name) { return place.has(name) ? place.field(name).amount() : 0.0; };
@@ -56,11 +56,11 @@ void read_levels(const JsonPlace& levels, Parameters& parameters) {
 
 MeasuredParameters parameters_from(const json& document, const std::string& origin) {
   const JsonPlace root(document, "", origin);
-  root.check_format(kFormat, kVersion);
+  root.check_format(kParametersFormat, kParametersVersion);
   MeasuredParameters measured;
   const auto text = [&root](const char* name) { return root.has(name) ? root.field(name).text() : std::string(); };
   const auto count = [&root](const char* name) {
-    return root.has(name) ? static_cast<int>(root.field(name).integer(1, kMaxRanks)) : 1;
+    return root.has(name) ? static_cast<int>(root.field(name).integer(1, kParametersMaxRanks)) : 1;
   };
   const auto amount = [&root](const char* name) { return root.has(name) ? root.field(name).amount() : 0.0; };
   measured.machine = text("machine");
@@ -91,8 +91,8 @@ json json_of(const LevelParameters& level) {
 
 std::string write_parameters(const MeasuredParameters& measured) {
   const Parameters& parameters = measured.parameters;
-  json document = {{"format", kFormat},
-                   {"version", kVersion},
+  json document = {{"format", kParametersFormat},
+                   {"version", kParametersVersion},
                    {"machine", measured.machine},
                    {"mpi", measured.mpi},
                    {"ranks", measured.ranks},
@@ -111,7 +111,7 @@ std::string write_parameters(const MeasuredParameters& measured) {
 }
 
 MeasuredParameters read_parameters(std::string_view bytes, const std::string& origin) {
-  return parameters_from(parse_json(bytes, origin, kMaxDepth), origin);
+  return parameters_from(parse_json(bytes, origin, kParametersMaxDepth), origin);
 }
 
 std::string source_text(const core::predict::Modelled& machine, const std::string& path,

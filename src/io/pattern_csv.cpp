@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +25,6 @@ using core::pattern::Rank;
 using core::pattern::Traffic;
 
 constexpr const char* kName = "CSV";
-constexpr std::int64_t kMostRanks = std::numeric_limits<Rank>::max();
 
 enum class Column : std::uint8_t { kSource, kDestination, kMessages, kBytes, kClass };
 constexpr std::array<std::string_view, 5> kColumnNames{"src", "dst", "messages", "bytes", "class"};
@@ -142,13 +140,10 @@ Entry read_entry(TextReader& file, const Header& header) {
   return entry;
 }
 
-bool any(const std::vector<double>& values) {
-  return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
-}
-
 bool has_classes(const Pattern& pattern) {
-  return std::any_of(pattern.traffic.begin() + 1, pattern.traffic.end(),
-                     [](const Traffic& traffic) { return any(traffic.messages) || any(traffic.bytes); });
+  return std::any_of(pattern.traffic.begin() + 1, pattern.traffic.end(), [](const Traffic& traffic) {
+    return core::pattern::any(traffic.messages) || core::pattern::any(traffic.bytes);
+  });
 }
 
 // A pair without traffic is written as one line of point-to-point zeros.

@@ -5,6 +5,8 @@
 // Readers and writers add to `warnings` what the format cannot hold.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,9 @@
 namespace ranktree::io {
 
 using Warnings = std::vector<std::string>;
+
+// That a file may have.
+inline constexpr std::int64_t kMostRanks = std::numeric_limits<core::pattern::Rank>::max();
 
 // The native format: numpy arrays in a zip. Holds everything.
 core::pattern::Pattern read_pattern_npz(std::string_view bytes, const std::string& origin);

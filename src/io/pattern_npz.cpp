@@ -31,12 +31,8 @@ using core::pattern::SentMessages;
 using core::pattern::Traffic;
 using nlohmann::json;
 
-constexpr const char* kFormat = "ranktree-pattern";
-constexpr int kVersion = 1;
-
-bool any(const std::vector<double>& values) {
-  return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
-}
+constexpr const char* kPatternFormat = "ranktree-pattern";
+constexpr int kPatternVersion = 1;
 
 // --- metadata
 
@@ -49,8 +45,8 @@ std::vector<std::string> phase_names(const Pattern& pattern) {
 
 std::string metadata_text(const Pattern& pattern) {
   const Metadata& metadata = pattern.metadata;
-  json value{{"format", kFormat},
-             {"version", kVersion},
+  json value{{"format", kPatternFormat},
+             {"version", kPatternVersion},
              {"ranks", pattern.ranks},
              {"complete", metadata.complete},
              {"program", metadata.program},
@@ -87,8 +83,8 @@ void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pa
   take(value, "format", format, place);
   take(value, "version", version, place);
   take(value, "ranks", ranks, place);
-  if (format != kFormat) refuse_at(place, std::string("expected \"format\": \"") + kFormat + "\"");
-  if (version != kVersion) refuse_at(place, "expected version 1, found " + std::to_string(version));
+  if (format != kPatternFormat) refuse_at(place, std::string("expected \"format\": \"") + kPatternFormat + "\"");
+  if (version != kPatternVersion) refuse_at(place, "expected version 1, found " + std::to_string(version));
   if (ranks != pattern.ranks) {
     refuse_at(place, "declares " + std::to_string(ranks) + " ranks, but indptr is of " + std::to_string(pattern.ranks));
   }
@@ -306,7 +302,7 @@ void write_traffic(NpzWriter& file, const Pattern& pattern, std::vector<double> 
   std::vector<std::size_t> kinds;
   for (std::size_t kind = 0; kind < core::pattern::kClassCount; ++kind) {
     const Traffic& traffic = pattern.traffic.at(kind);
-    if (any(traffic.messages) || any(traffic.bytes)) kinds.push_back(kind);
+    if (core::pattern::any(traffic.messages) || core::pattern::any(traffic.bytes)) kinds.push_back(kind);
   }
   const auto class_name = [&](std::size_t kind) {
     return std::string(core::pattern::kClassNames.at(kind)) + "_" + name;

@@ -1,5 +1,4 @@
 // Code that the text formats share.
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -20,10 +19,6 @@ using core::pattern::Traffic;
 
 namespace {
 
-bool any(const std::vector<double>& values) {
-  return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
-}
-
 void check_metric(Metric metric, const char* format) {
   if (metric != Metric::kAverage) return;
   throw core::Error(core::Fault::kInput, std::string(format) + " holds bytes (size) or messages (msg), not avg");
@@ -35,14 +30,14 @@ std::vector<double> one_number(const Pattern& pattern, Metric metric, const char
   check_metric(metric, format);
   Traffic sum = core::pattern::total(pattern);
   const bool size = metric == Metric::kSize;
-  if (any(size ? sum.messages : sum.bytes)) {
+  if (core::pattern::any(size ? sum.messages : sum.bytes)) {
     warnings.push_back(
         std::string(format) + " holds one number a pair: " +
         (size ? "bytes are written, numbers of messages are lost" : "numbers of messages are written, bytes are lost"));
   }
   for (std::size_t kind = 1; kind < core::pattern::kClassCount; ++kind) {
     const Traffic& traffic = pattern.traffic.at(kind);
-    if (!any(traffic.messages) && !any(traffic.bytes)) continue;
+    if (!core::pattern::any(traffic.messages) && !core::pattern::any(traffic.bytes)) continue;
     warnings.push_back(std::string(format) +
                        " holds no classes: point-to-point, collective and one-sided traffic are added");
     break;

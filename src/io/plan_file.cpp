@@ -29,11 +29,11 @@ using core::place::Plan;
 using core::place::Slot;
 using nlohmann::json;
 
-constexpr std::string_view kFormat = "ranktree-plan";
-constexpr std::int64_t kVersion = 1;
-constexpr std::int64_t kMaxRanks = std::numeric_limits<std::int32_t>::max();
+constexpr std::string_view kPlanFormat = "ranktree-plan";
+constexpr std::int64_t kPlanVersion = 1;
+constexpr std::int64_t kPlanMaxRanks = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxPu = 1048575;  // no kernel numbers its processors higher; bounds bitmaps made later
-constexpr int kMaxDepth = 4;              // the file's objects nest no deeper: a hostile one is refused early
+constexpr int kPlanMaxDepth = 4;          // the file's objects nest no deeper: a hostile one is refused early
 
 [[noreturn]] void fail(const std::string& origin, const std::string& text, Fault fault = Fault::kInput) {
   throw Error(fault, origin + ": " + text);
@@ -57,7 +57,7 @@ void read_hosts(const JsonPlace& hosts, Plan& plan) {
     if (!nameless && !core::topo::is_host_name(text)) name.expected("a host name");
     if (!known.insert(text).second) name.mismatch("host '" + text + "' is listed twice");
     plan.hosts.push_back(text);
-    plan.pus_per_host.push_back(static_cast<int>(hosts.item(i).field("pus").integer(1, kMaxRanks)));
+    plan.pus_per_host.push_back(static_cast<int>(hosts.item(i).field("pus").integer(1, kPlanMaxRanks)));
   }
 }
 
@@ -113,9 +113,9 @@ void read_costs(const JsonPlace& costs, Plan& plan) {
 Plan plan_from(const json& document, const std::string& origin) {
   const JsonPlace root(document, "", origin);
   Plan plan;
-  root.check_format(kFormat, kVersion);
+  root.check_format(kPlanFormat, kPlanVersion);
   const JsonPlace ranks = root.field("ranks");
-  const std::int64_t count = ranks.integer(1, kMaxRanks);
+  const std::int64_t count = ranks.integer(1, kPlanMaxRanks);
   plan.algorithm = root.field("algorithm").text();
   plan.metric = root.field("metric").text();
   plan.seed = root.field("seed").unsigned_integer();
@@ -135,8 +135,8 @@ Plan plan_from(const json& document, const std::string& origin) {
 }
 
 json header_of(const Plan& plan) {
-  json document = {{"format", kFormat},     {"version", kVersion}, {"ranks", plan.slots.size()},
-                   {"metric", plan.metric}, {"seed", plan.seed},   {"algorithm", plan.algorithm},
+  json document = {{"format", kPlanFormat}, {"version", kPlanVersion}, {"ranks", plan.slots.size()},
+                   {"metric", plan.metric}, {"seed", plan.seed},       {"algorithm", plan.algorithm},
                    {"gain", plan.gain}};
   if (plan.described) document["described"] = true;
   if (plan.bound) document["bound"] = *plan.bound;
@@ -187,7 +187,7 @@ std::string write_plan(const Plan& plan) {
 }
 
 Plan read_plan(std::string_view bytes, const std::string& origin) {
-  return plan_from(parse_json(bytes, origin, kMaxDepth), origin);
+  return plan_from(parse_json(bytes, origin, kPlanMaxDepth), origin);
 }
 
 void save_plan(const std::string& path, const Plan& plan) { write_file_atomically(path, write_plan(plan)); }

@@ -24,9 +24,9 @@ using core::predict::Rule;
 using core::predict::Rules;
 using nlohmann::json;
 
-constexpr std::string_view kFormat = "ranktree-rules";
-constexpr std::int64_t kVersion = 1;
-constexpr int kMaxDepth = 4;
+constexpr std::string_view kRulesFormat = "ranktree-rules";
+constexpr std::int64_t kRulesVersion = 1;
+constexpr int kRulesMaxDepth = 4;
 
 // [first, last], or [first] without an upper bound; without the field, everything.
 template <class Number>
@@ -63,7 +63,7 @@ Rule read_rule(const JsonPlace& place) {
 
 Rules rules_from(const json& document, const std::string& origin) {
   const JsonPlace root(document, "", origin);
-  root.check_format(kFormat, kVersion);
+  root.check_format(kRulesFormat, kRulesVersion);
   Rules rules;
   if (root.has("mpi")) rules.mpi = root.field("mpi").text();
   if (root.has("machine")) rules.machine = root.field("machine").text();
@@ -94,9 +94,9 @@ std::string quoted(const std::string& text) { return json(text).dump(-1, ' ', fa
 
 // Writes one line for each rule.
 std::string write_rules(const Rules& rules) {
-  std::string text = "{\n \"format\": \"" + std::string(kFormat) + "\",\n \"version\": " + std::to_string(kVersion) +
-                     ",\n \"mpi\": " + quoted(rules.mpi) + ",\n \"machine\": " + quoted(rules.machine) +
-                     ",\n \"rules\": [";
+  std::string text = "{\n \"format\": \"" + std::string(kRulesFormat) +
+                     "\",\n \"version\": " + std::to_string(kRulesVersion) + ",\n \"mpi\": " + quoted(rules.mpi) +
+                     ",\n \"machine\": " + quoted(rules.machine) + ",\n \"rules\": [";
   for (std::size_t i = 0; i < rules.rules.size(); ++i) {
     text += (i == 0 ? "\n  " : ",\n  ") + json_of(rules.rules[i]).dump();
   }
@@ -106,7 +106,7 @@ std::string write_rules(const Rules& rules) {
 }
 
 Rules read_rules(std::string_view bytes, const std::string& origin) {
-  return rules_from(parse_json(bytes, origin, kMaxDepth), origin);
+  return rules_from(parse_json(bytes, origin, kRulesMaxDepth), origin);
 }
 
 void save_rules(const std::string& path, const Rules& rules) { write_file_atomically(path, write_rules(rules)); }

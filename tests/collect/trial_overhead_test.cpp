@@ -21,7 +21,7 @@ using core::predict::Choice;
 using core::predict::Variant;
 using Step = TuningEntry::Step;
 
-constexpr double kMicro = 1e-6;
+constexpr double kMicrosecond = 1e-6;
 constexpr double kOfTrialCall = 100e-9;  // seconds that it takes longer than a call that is passed through
 constexpr double kOfReading = 30e-9;     // of the clock
 constexpr double kShare = 0.02;          // of the time, for trials
@@ -29,7 +29,7 @@ constexpr double kShare = 0.02;          // of the time, for trials
 Candidate candidate(core::schedule::Algorithm algorithm) {
   Choice choice{.variant = Variant::kMessages};
   choice.composition.algorithms = {algorithm};
-  return {choice, kMicro};
+  return {choice, kMicrosecond};
 }
 
 // One rank's program of calls of one kind, with the account that its trials are charged to.
@@ -90,8 +90,8 @@ std::function<double()> drifting(double seconds, std::uint64_t seed) {
 }
 
 TEST(TrialOverhead, IsWithinTheAccountAtEveryMoment) {
-  for (const double seconds : {0.3 * kMicro, kMicro, 4 * kMicro, 20 * kMicro}) {
-    for (const double between : {0.0, 4 * kMicro, 40 * kMicro}) {
+  for (const double seconds : {0.3 * kMicrosecond, kMicrosecond, 4 * kMicrosecond, 20 * kMicrosecond}) {
+    for (const double between : {0.0, 4 * kMicrosecond, 40 * kMicrosecond}) {
       for (const auto& times : {noisy(seconds, 1), drifting(seconds, 1)}) {
         Program program(between);
         program.make_calls(50000, times);
@@ -104,10 +104,10 @@ TEST(TrialOverhead, IsWithinTheAccountAtEveryMoment) {
 
 TEST(TrialOverhead, BlocksJudgedByTheirElapsedTimeReadTheClockAtTheirEnds) {
   Program stream;
-  stream.make_calls(20000, noisy(10 * kMicro, 2));
+  stream.make_calls(20000, noisy(10 * kMicrosecond, 2));
   EXPECT_LE(stream.readings, stream.trial_calls / 4);
-  Program between_work(100 * kMicro);
-  between_work.make_calls(20000, noisy(10 * kMicro, 2));
+  Program between_work(100 * kMicrosecond);
+  between_work.make_calls(20000, noisy(10 * kMicrosecond, 2));
   EXPECT_EQ(between_work.readings, 2 * between_work.trial_calls);
 }
 
@@ -116,7 +116,7 @@ TEST(TrialOverhead, ARoundThatFoundNothingFasterIsFollowedByFourTimesAsManyCalls
   int trial_calls = 0;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     Program program;
-    program.make_calls(kCalls, drifting(10 * kMicro, seed));
+    program.make_calls(kCalls, drifting(10 * kMicrosecond, seed));
     EXPECT_TRUE(program.entry.winner_is_native());
     trial_calls += program.trial_calls;
   }

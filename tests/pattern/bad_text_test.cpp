@@ -21,7 +21,7 @@ struct BadInput {
 
 using Reader = std::function<core::pattern::Pattern(const std::string&)>;
 
-std::string refusal(const Reader& read, const std::string& text) {
+std::string refusal_of(const Reader& read, const std::string& text) {
   try {
     core::pattern::validate(read(text), "f");
   } catch (const core::Error& error) {
@@ -32,7 +32,7 @@ std::string refusal(const Reader& read, const std::string& text) {
 
 void expect_refused(const Reader& read, const std::vector<BadInput>& inputs) {
   for (const BadInput& input : inputs) {
-    const std::string text = refusal(read, input.text);
+    const std::string text = refusal_of(read, input.text);
     EXPECT_TRUE(text.starts_with("f: " + std::string(input.place))) << input.what << ": " << text;
     EXPECT_NE(text.find(input.fragment), std::string::npos) << input.what << ": " << text;
     EXPECT_EQ(text.find('\n'), std::string::npos) << input.what;

@@ -11,19 +11,13 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "formats.h"
 #include "io/pattern_file.h"
 
 namespace ranktree::io {
 namespace {
 
-std::string refusal(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const core::Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using test::refusal;
 
 class File : public ::testing::Test {
  protected:

@@ -2,13 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/pattern/pattern.h"
 
 namespace ranktree::test {
+
+// What an action is refused with.
+inline std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
 
 // Random pairs of all classes, with self messages, empty messages and large whole numbers.
 inline core::pattern::Pattern random_pattern(core::pattern::Rank ranks, int entries, std::uint64_t seed,

@@ -21,14 +21,7 @@
 namespace ranktree::io {
 namespace {
 
-std::string refusal(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const core::Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using test::refusal;
 
 // Builds zip files by hand, so that any field can be wrong.
 struct Member {

@@ -15,14 +15,7 @@
 namespace ranktree::core::pattern {
 namespace {
 
-std::string refusal(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using test::refusal;
 
 TEST(FromEntries, SortsAndAddsEqualPairsOfAClass) {
   const std::vector<Entry> entries{{.from = 2, .to = 0, .messages = 1, .bytes = 10},

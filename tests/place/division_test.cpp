@@ -14,6 +14,7 @@
 namespace {
 
 using namespace ranktree::core::place;
+using ranktree::core::place::Division;  // topo has one, too
 
 std::map<int, Division> paper_table() {
   std::map<int, Division> table;

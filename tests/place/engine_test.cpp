@@ -20,6 +20,7 @@
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "fixtures.h"
+#include "helpers/sanitized.h"
 #include "random_machines.h"
 
 namespace {
@@ -39,6 +40,7 @@ using ranktree::test::from_matrix;
 using ranktree::test::grid;
 using ranktree::test::hierarchy;
 using ranktree::test::hubs;
+using ranktree::test::kPresets;
 using ranktree::test::machine;
 using ranktree::test::random_affinity;
 using ranktree::test::random_tree;
@@ -47,10 +49,8 @@ using ranktree::test::renumbered;
 using ranktree::test::shuffled;
 using ranktree::test::slots;
 
-constexpr Preset kPresets[] = {Preset::kFast, Preset::kDefault, Preset::kStrong};
-
 TEST(Engine, HonoursTheMachineAndNeverCostsMoreThanTheStart) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= (ranktree::test::kSanitized ? 100 : 300); ++seed) {
     const Tree tree = random_tree(seed);
     EngineOptions options;
     options.seed = seed;

@@ -14,6 +14,7 @@
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "fixtures.h"
+#include "helpers/sanitized.h"
 #include "random_machines.h"
 
 namespace {
@@ -23,8 +24,6 @@ using namespace ranktree::test;
 using ranktree::core::pattern::Affinity;
 using ranktree::core::topo::Leaf;
 using ranktree::core::topo::Level;
-
-constexpr Preset kPresets[] = {Preset::kFast, Preset::kDefault, Preset::kStrong};
 
 // Every placement there is. Of a machine of these arities, whose leaves are all allowed and take one rank each: of
 // subtrees side by side that are empty only the first is tried. Without arities there is no thought of symmetry.
@@ -94,7 +93,7 @@ class Exhaustive {
 };
 
 TEST(FewRanks, UpToEightRanksAreAsGoodAsTryingEverything) {
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint64_t seed = 1; seed <= (kSanitized ? 100 : 400); ++seed) {
     const Tree tree = random_tree(seed);
     const int leaves = slots(tree);
     const int most = std::min(leaves, leaves > 20 ? 4 : leaves > 9 ? 5 : 8);

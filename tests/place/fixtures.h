@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/pattern/affinity.h"
+#include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
@@ -23,6 +24,9 @@ inline Tree machine(const std::vector<int>& arities) {
   levels.push_back({Kind::kCore, {}, {}});
   return core::topo::uniform_tree(levels, arities);
 }
+
+inline constexpr core::place::Preset kPresets[] = {core::place::Preset::kFast, core::place::Preset::kDefault,
+                                                   core::place::Preset::kStrong};
 
 inline double cost(const Tree& tree, const Affinity& affinity, const core::place::Placement& placement) {
   return core::place::evaluate(tree, affinity, placement).total;

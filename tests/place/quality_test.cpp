@@ -25,8 +25,6 @@ using ranktree::core::pattern::Affinity;
 using ranktree::core::topo::Leaf;
 using ranktree::core::topo::Tree;
 
-constexpr Preset kPresets[] = {Preset::kFast, Preset::kDefault, Preset::kStrong};
-
 double engine_cost(const Tree& tree, const Affinity& affinity, Preset preset, std::uint64_t seed = 1) {
   EngineOptions options;
   options.preset = preset;

@@ -27,8 +27,6 @@ using namespace ranktree::test;
 using ranktree::core::Error;
 using ranktree::core::topo::Leaf;
 
-constexpr Preset kPresets[] = {Preset::kFast, Preset::kDefault, Preset::kStrong};
-
 // The cheapest cost that the presets find.
 double placed(const Tree& tree, const Affinity& affinity, int capacity = 1) {
   double best = std::numeric_limits<double>::infinity();

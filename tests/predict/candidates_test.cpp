@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives.h"
 #include "core/predict/choice.h"
 #include "core/predict/parameters.h"
 #include "core/schedule/hierarchy.h"
@@ -23,10 +24,7 @@ using schedule::Algorithm;
 using schedule::Collective;
 using schedule::Hierarchy;
 using schedule::Rank;
-
-constexpr Collective kAll[] = {Collective::kBroadcast, Collective::kReduce,        Collective::kAllreduce,
-                               Collective::kBarrier,   Collective::kGather,        Collective::kScatter,
-                               Collective::kAllgather, Collective::kReduceScatter, Collective::kAlltoall};
+using test::kAll;
 
 // Nodes of `width` ranks, packed or round robin.
 Hierarchy nodes(Rank ranks, Rank width, bool packed = true) {

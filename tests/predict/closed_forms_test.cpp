@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives.h"
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
 #include "core/predict/costs.h"
@@ -27,6 +28,7 @@ using schedule::Hierarchy;
 using schedule::Rank;
 using schedule::Request;
 using schedule::Schedule;
+using test::kAll;
 
 constexpr double kReduce = 5e-4;
 constexpr Line kLink{1, 1e-3};
@@ -45,10 +47,6 @@ bool is_binary(Algorithm algorithm) {
   return algorithm == Algorithm::kBinary || algorithm == Algorithm::kSplitBinary ||
          algorithm == Algorithm::kInOrderBinary;
 }
-
-constexpr Collective kAll[] = {Collective::kBroadcast, Collective::kReduce,        Collective::kAllreduce,
-                               Collective::kBarrier,   Collective::kGather,        Collective::kScatter,
-                               Collective::kAllgather, Collective::kReduceScatter, Collective::kAlltoall};
 
 TEST(ClosedForms, AreThoseOfTheBaseSchedules) {
   for (const Collective collective : kAll) {

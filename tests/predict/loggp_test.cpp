@@ -71,7 +71,7 @@ TEST(LogGP, CountsAMessageByHand) {
 // nothing for others. Segments are in elements, 0 for unsegmented.
 std::optional<double> loggp_form(schedule::Collective collective, schedule::Method method, Rank ranks, double count,
                                  const LogGPLink& link) {
-  const double p = ranks;
+  const double many = ranks;
   if (ranks < 2) return 0;
   const auto segment = static_cast<double>(method.segment);
   const double segments = segment > 0 ? std::ceil(count / segment) : 1;
@@ -85,13 +85,13 @@ std::optional<double> loggp_form(schedule::Collective collective, schedule::Meth
   if (collective != Collective::kBroadcast) return std::nullopt;
   switch (method.algorithm) {
     case Algorithm::kFlat:
-      return segments > 1 ? std::nullopt : std::optional((p - 2) * period + hop);
+      return segments > 1 ? std::nullopt : std::optional((many - 2) * period + hop);
     case Algorithm::kChain:
     case Algorithm::kPipeline:
       // A rank inside the pipeline both receives and sends each segment. Where that is more than its port can do,
       // receiving delays sending, and only evaluation gives the cost.
       if (segments > 1 && ranks > 2 && link.overhead_send + link.overhead_receive > period) return std::nullopt;
-      return (p - 1) * hop + (segments - 1) * period;
+      return (many - 1) * hop + (segments - 1) * period;
     case Algorithm::kBinomial:
       return segments > 1 ? std::nullopt
                           : std::optional(std::max(log2_above(ranks) * hop, (log2_above(ranks) - 1) * period + hop));

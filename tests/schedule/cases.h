@@ -10,17 +10,13 @@
 #include "core/base/random.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
+#include "helpers/sanitized.h"
 #include "prove.h"
 
 namespace ranktree::core::schedule {
 
-// The work grows by the cube of the number of ranks. Sanitizers make it 7x slower; they see the same code with half
-// of the ranks.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr Rank kMostRanks = 17;
-#else
-inline constexpr Rank kMostRanks = 33;
-#endif
+// The work grows by the cube of the number of ranks.
+inline constexpr Rank kMostRanks = test::kSanitized ? 17 : 33;
 
 inline constexpr Collective kEveryCollective[] = {
     Collective::kBroadcast, Collective::kReduce,        Collective::kAllreduce,

@@ -20,11 +20,6 @@
 namespace ranktree::core::schedule {
 namespace {
 
-[[noreturn]] void fail(const Program& program, std::size_t step, const std::string& what) {
-  throw Error(Fault::kMismatch,
-              "schedule: rank " + std::to_string(program.rank) + ": step " + std::to_string(step) + ": " + what);
-}
-
 bool reads(const Step& step) { return step.action != Action::kReceive; }
 bool writes(const Step& step) { return step.action != Action::kSend; }
 

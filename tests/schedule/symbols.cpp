@@ -14,14 +14,14 @@
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::schedule {
-namespace {
 
-constexpr std::int64_t kAnything = -3;
-
-[[noreturn]] void fail(const Program& program, std::size_t step, const std::string& what) {
+void fail(const Program& program, std::size_t step, const std::string& what) {
   throw Error(Fault::kMismatch,
               "schedule: rank " + std::to_string(program.rank) + ": step " + std::to_string(step) + ": " + what);
 }
+namespace {
+
+constexpr std::int64_t kAnything = -3;
 
 std::uint64_t only(Rank rank) { return std::uint64_t{1} << static_cast<unsigned>(rank); }
 std::uint64_t all_of(Rank ranks) { return ranks == 64 ? ~std::uint64_t{0} : only(ranks) - 1; }

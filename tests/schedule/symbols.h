@@ -3,12 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::schedule {
+
+// Throws what is wrong at a step.
+[[noreturn]] void fail(const Program& program, std::size_t step, const std::string& what);
 
 struct Symbol {
   static constexpr std::int64_t kUndefined = -1;

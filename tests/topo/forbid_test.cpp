@@ -15,7 +15,7 @@ namespace {
 
 using namespace ranktree::core::topo;
 
-Tree machine() {  // 2 nodes of 4 cores
+Tree two_nodes() {  // 2 nodes of 4 cores
   const std::vector<Level> levels{{Kind::kCluster, {}, {}}, {Kind::kNode, {}, {}}, {Kind::kCore, {}, {}}};
   return uniform_tree(levels, std::vector<int>{2, 4});
 }
@@ -29,7 +29,7 @@ std::vector<Leaf> allowed(const Tree& tree) {
 }
 
 TEST(Forbid, OnEveryNodeOrOnOne) {
-  const Tree tree = forbid(machine(), std::nullopt, std::vector<int>{3, 0, 3});
+  const Tree tree = forbid(two_nodes(), std::nullopt, std::vector<int>{3, 0, 3});
   EXPECT_EQ(allowed(tree), (std::vector<Leaf>{1, 2, 5, 6}));
   EXPECT_EQ(allowed(forbid(tree, "n1", std::vector<int>{1})), (std::vector<Leaf>{1, 2, 6})) << "in addition";
   EXPECT_EQ(allowed(forbid(tree, "n1", std::vector<int>{0})), allowed(tree)) << "what is forbidden may be again";
@@ -37,14 +37,14 @@ TEST(Forbid, OnEveryNodeOrOnOne) {
 }
 
 TEST(Forbid, ALeafThatOwnsOneOfThem) {
-  const Tree nodes = machine().cut_at(Kind::kNode);
+  const Tree nodes = two_nodes().cut_at(Kind::kNode);
   EXPECT_EQ(allowed(forbid(nodes, "n0", std::vector<int>{2})), (std::vector<Leaf>{1}));
 }
 
 TEST(Forbid, APuThatIsNotThereIsNamed) {
   const auto refusal = [](std::optional<std::string> host, const std::vector<int>& pus) -> std::string {
     try {
-      (void)forbid(machine(), host, pus);
+      (void)forbid(two_nodes(), host, pus);
     } catch (const ranktree::core::Error& error) {
       return error.what();
     }

@@ -112,10 +112,6 @@ std::string name_of(const Alike& alike) {
   return "MPI_" + std::string(operation_name(std::get<0>(alike))) + " of " + std::to_string(ranks) + " ranks";
 }
 
-bool any(const std::vector<double>& values) {
-  return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
-}
-
 constexpr std::array<std::string_view, 4> kModelNames{"openmpi", "mpich", "flat", "none"};
 
 }  // namespace
@@ -152,7 +148,7 @@ Pattern expand(const Pattern& pattern, CollectiveModel model) {
     }
   }
   Pattern expanded = from_entries(pattern.ranks, entries);
-  expanded.phased = pattern.phased && (with_collectives || !expansion::any(pattern.of(Class::kCollective).messages));
+  expanded.phased = pattern.phased && (with_collectives || !any(pattern.of(Class::kCollective).messages));
   if (expanded.phased) {
     for (const Phase& phase : pattern.phases) {
       expanded.phases.push_back(make_phase(expanded, phase.name, phase.count, entries_of(pattern, phase)));

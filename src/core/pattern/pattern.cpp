@@ -248,6 +248,10 @@ void validate(const Pattern& pattern, const std::string& origin) {
   }
 }
 
+bool any(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
+}
+
 Traffic total(const Pattern& pattern) {
   Traffic sum{std::vector<double>(pattern.indices.size(), 0), std::vector<double>(pattern.indices.size(), 0)};
   for (const Traffic& traffic : pattern.traffic) {

@@ -30,6 +30,9 @@ struct Traffic {
   std::vector<double> bytes;
 };
 
+// Whether some of the messages or bytes are not 0.
+bool any(const std::vector<double>& values);
+
 // One MPI call on one communicator; the names are MPI's.
 enum class Operation : std::uint8_t {
   kBarrier,
