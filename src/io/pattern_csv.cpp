@@ -142,7 +142,7 @@ Entry read_entry(TextReader& file, const Header& header) {
 
 bool has_classes(const Pattern& pattern) {
   return std::any_of(pattern.traffic.begin() + 1, pattern.traffic.end(), [](const Traffic& traffic) {
-    return core::pattern::any(traffic.messages) || core::pattern::any(traffic.bytes);
+    return core::pattern::any_nonzero(traffic.messages) || core::pattern::any_nonzero(traffic.bytes);
   });
 }
 

@@ -20,7 +20,7 @@ namespace ranktree::io {
 
 using Warnings = std::vector<std::string>;
 
-// That a file may have.
+// The most ranks that a file may have.
 inline constexpr std::int64_t kMostRanks = std::numeric_limits<core::pattern::Rank>::max();
 
 // The native format: numpy arrays in a zip. Holds everything.

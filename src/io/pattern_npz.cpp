@@ -302,7 +302,8 @@ void write_traffic(NpzWriter& file, const Pattern& pattern, std::vector<double> 
   std::vector<std::size_t> kinds;
   for (std::size_t kind = 0; kind < core::pattern::kClassCount; ++kind) {
     const Traffic& traffic = pattern.traffic.at(kind);
-    if (core::pattern::any(traffic.messages) || core::pattern::any(traffic.bytes)) kinds.push_back(kind);
+    if (core::pattern::any_nonzero(traffic.messages) || core::pattern::any_nonzero(traffic.bytes))
+      kinds.push_back(kind);
   }
   const auto class_name = [&](std::size_t kind) {
     return std::string(core::pattern::kClassNames.at(kind)) + "_" + name;

@@ -30,14 +30,14 @@ std::vector<double> one_number(const Pattern& pattern, Metric metric, const char
   check_metric(metric, format);
   Traffic sum = core::pattern::total(pattern);
   const bool size = metric == Metric::kSize;
-  if (core::pattern::any(size ? sum.messages : sum.bytes)) {
+  if (core::pattern::any_nonzero(size ? sum.messages : sum.bytes)) {
     warnings.push_back(
         std::string(format) + " holds one number a pair: " +
         (size ? "bytes are written, numbers of messages are lost" : "numbers of messages are written, bytes are lost"));
   }
   for (std::size_t kind = 1; kind < core::pattern::kClassCount; ++kind) {
     const Traffic& traffic = pattern.traffic.at(kind);
-    if (!core::pattern::any(traffic.messages) && !core::pattern::any(traffic.bytes)) continue;
+    if (!core::pattern::any_nonzero(traffic.messages) && !core::pattern::any_nonzero(traffic.bytes)) continue;
     warnings.push_back(std::string(format) +
                        " holds no classes: point-to-point, collective and one-sided traffic are added");
     break;

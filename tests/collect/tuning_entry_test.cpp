@@ -73,7 +73,8 @@ class Ranks {
     double grace = 1e-3;        // seconds
     double agreement = 0;       // seconds of each
     TuningEntry::Clock clock = TuningEntry::Clock::kNoisy;
-    std::optional<Choice> known;  // of an earlier run
+    std::optional<Choice> known;      // of an earlier run
+    double missing_for_proposal = 0;  // seconds
   };
   Ranks(int ranks, std::vector<Candidate> candidates, const Use& use)
       : use_(use),
@@ -131,7 +132,7 @@ class Ranks {
     share_samples(entries_);
     now_ += use_.agreement;
     charged_ += use_.agreement;
-    const TuningEntry::Funds funds{allowed() - charged_, use_.agreement, 0, use_.share};
+    const TuningEntry::Funds funds{allowed() - charged_, use_.agreement, use_.missing_for_proposal, use_.share};
     std::vector<Step> steps;
     for (TuningEntry& entry : entries_) steps.push_back(entry.agreed(funds));
     for (const Step step : steps) ASSERT_EQ(step, steps[0]);
@@ -165,7 +166,7 @@ TEST(TuningEntry, WithoutCandidatesNothingIsTried) {
     ASSERT_EQ(entry.start({}), Step::kPropose);
     entry.add(valid ? std::vector<Candidate>{} : kBoth);
     EXPECT_EQ(entry.propose(valid, std::nullopt), Step::kDecide);
-    EXPECT_TRUE(entry.winner_is_native());
+    EXPECT_TRUE(entry.native_is_in_use());
     EXPECT_EQ(entry.settled(), TuningEntry::kForEver);
   }
 }
@@ -197,7 +198,7 @@ TEST(TuningEntry, TheNativeCallStaysWhereNothingIsThreePercentFaster) {
   for (const double other : {9.8, 10.0, 10.2, 14.0, 100.0}) {
     Ranks ranks(2, kBoth, {});
     ranks.make_calls(30000, seconds_of(10 * kMicro, other * kMicro, (other + 0.1) * kMicro));
-    EXPECT_TRUE(ranks.entry().winner_is_native()) << other;
+    EXPECT_TRUE(ranks.entry().native_is_in_use()) << other;
     EXPECT_LE(ranks.worst, 0) << other;
   }
 }
@@ -212,7 +213,7 @@ TEST(TuningEntry, OnePairDecidesWhereTheClockIsExact) {
   Ranks alike(3, kBoth, exact);
   alike.make_calls(6, seconds_of(10 * kMicro, 9.8 * kMicro, 20 * kMicro));
   EXPECT_EQ(alike.decisions, 1);
-  EXPECT_TRUE(alike.entry().winner_is_native());
+  EXPECT_TRUE(alike.entry().native_is_in_use());
 }
 
 TEST(TuningEntry, TheSlowestRankCounts) {
@@ -231,7 +232,7 @@ TEST(TuningEntry, LossesStayWithinTheAccountAtEveryMoment) {
       if (loser > 2.5 && native > 0.01) continue;  // the model proposes no such variant
       Ranks ranks(2, kBoth, {});
       ranks.make_calls(20000, seconds_of(native, loser * native, loser * native));
-      EXPECT_TRUE(ranks.entry().winner_is_native()) << loser;
+      EXPECT_TRUE(ranks.entry().native_is_in_use()) << loser;
       EXPECT_LE(ranks.worst, 0) << loser << " of " << native;
     }
   }
@@ -249,7 +250,7 @@ TEST(TuningEntry, LooksAgainAndFollowsWhatHasChanged) {
   ranks.make_calls(6000, seconds_of(10 * kMicro, 7 * kMicro, 12 * kMicro));
   ASSERT_TRUE(ranks.entry().winner() == kOne);
   ranks.make_calls(20000, seconds_of(10 * kMicro, 30 * kMicro, 12 * kMicro));
-  EXPECT_TRUE(ranks.entry().winner_is_native());
+  EXPECT_TRUE(ranks.entry().native_is_in_use());
 }
 
 TEST(TuningEntry, NoiseWithALongTailDecidesNothing) {
@@ -263,7 +264,7 @@ TEST(TuningEntry, NoiseWithALongTailDecidesNothing) {
   for (int program = 0; program < kPrograms; ++program) {
     Ranks ranks(1, {kBoth[0]}, {});
     ranks.make_calls(20000, [&](const Choice&, int, int) { return 10 * kMicro * noise(); });
-    replaced += ranks.entry().winner_is_native() ? 0 : 1;
+    replaced += ranks.entry().native_is_in_use() ? 0 : 1;
   }
   EXPECT_LE(replaced, 2);
 }
@@ -272,7 +273,7 @@ TEST(TuningEntry, ALoadThatGrowsDecidesNothing) {
   const Clock loaded = [](const Choice&, int call, int /*rank*/) { return 10 * kMicro * (1 + call / 300.0); };
   Ranks ranks(2, {kBoth[0]}, {});
   ranks.make_calls(10000, loaded);
-  EXPECT_TRUE(ranks.entry().winner_is_native());
+  EXPECT_TRUE(ranks.entry().native_is_in_use());
 }
 
 TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
@@ -281,7 +282,7 @@ TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
     entry.start({});
     entry.add({kBoth[0]});
     EXPECT_EQ(entry.propose(true, known), Step::kDecide);
-    EXPECT_EQ(entry.winner_is_native(), known == 0);
+    EXPECT_EQ(entry.native_is_in_use(), known == 0);
     double now = 0;
     for (std::uint64_t call = 0; call < 3000; ++call) {
       const TuningEntry::Turn turn = entry.next();
@@ -289,7 +290,7 @@ TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
       now += turn.choice->variant == Variant::kNative ? 10 * kMicro : own;
       if (turn.timed && entry.record(begin, now, call)) entry.agreed({.allowed = 1, .share = 0.02});
     }
-    return entry.winner_is_native();
+    return entry.native_is_in_use();
   };
   EXPECT_FALSE(decided(1, 5 * kMicro));
   EXPECT_TRUE(decided(1, 20 * kMicro));
@@ -310,17 +311,46 @@ TEST(TuningEntry, WhatAnEarlierRunDecidedIsUsedFromTheFirstCallAndOthersArePropo
 
 TEST(TuningEntry, WhatAnEarlierRunDecidedIsTakenBackWhereItIsSlower) {
   Ranks ranks(2, kBoth, {.known = kOne});
-  ranks.make_calls(1024, seconds_of(10 * kMicro, 15 * kMicro, 20 * kMicro));
-  EXPECT_TRUE(ranks.entry().winner_is_native());
+  ranks.make_calls(20000, seconds_of(10 * kMicro, 15 * kMicro, 20 * kMicro));
+  EXPECT_TRUE(ranks.entry().native_is_in_use());
   EXPECT_LE(ranks.worst, 0);
-  ranks.make_calls(20000, seconds_of(10 * kMicro, 15 * kMicro, 5 * kMicro));
+  ranks.make_calls(50000, seconds_of(10 * kMicro, 15 * kMicro, 5 * kMicro));
   EXPECT_EQ(ranks.entry().winner(), kTwo);
+}
+
+TEST(TuningEntry, WhatSeemsSlowerThanTheNativeCallIsOnHoldUntilTheAccountCoversItsPairs) {
+  Ranks ranks(2, kBoth, {.grace = 2e-4, .known = kOne});
+  ranks.make_calls(512, seconds_of(10 * kMicro, 15 * kMicro, 20 * kMicro));
+  EXPECT_TRUE(ranks.entry().native_is_in_use());
+  EXPECT_EQ(ranks.entry().winner(), kOne);
+  EXPECT_EQ(ranks.decisions, 1);  // what was known
+}
+
+TEST(TuningEntry, OneInterruptedCallDoesNotEndWhatIsKnown) {
+  const Clock interrupted = [](const Choice& choice, int call, int /*rank*/) {
+    return choice == kOne ? (call == 60 ? 5e-3 : 5 * kMicro) : 10 * kMicro;
+  };
+  Ranks ranks(2, kBoth, {.known = kOne});
+  ranks.make_calls(50000, interrupted);
+  EXPECT_EQ(ranks.entry().in_use(), kOne);
+  EXPECT_EQ(ranks.entry().contestants()[1].failures, 0);
+}
+
+TEST(TuningEntry, WhatIsKnownIsReviewedWhileNothingElseCanBeProposed) {
+  Ranks ranks(2, kBoth, {.known = kOne, .missing_for_proposal = 1});
+  ranks.make_calls(2048, seconds_of(10 * kMicro, 5 * kMicro, 5 * kMicro));
+  EXPECT_EQ(ranks.entry().winner(), kOne);
+  ranks.make_calls(100000, seconds_of(10 * kMicro, 15 * kMicro, 5 * kMicro));
+  EXPECT_TRUE(ranks.entry().native_is_in_use());
+  EXPECT_EQ(ranks.entry().contestants().size(), 2U);
 }
 
 TEST(TuningEntry, AKnownNativeCallStaysForAThousandCallsWithoutCandidates) {
   Ranks ranks(2, kBoth, {.known = Choice{}});
   ranks.make_calls(1024, seconds_of(10 * kMicro, 5 * kMicro, 20 * kMicro));
   EXPECT_EQ(ranks.agreements, 0);
+  ranks.make_calls(64, seconds_of(10 * kMicro, 5 * kMicro, 20 * kMicro));
+  EXPECT_EQ(ranks.entry().contestants().size(), 3U);
   ranks.make_calls(10000, seconds_of(10 * kMicro, 5 * kMicro, 20 * kMicro));
   EXPECT_EQ(ranks.entry().winner(), kOne);
 }
@@ -370,7 +400,7 @@ TEST(TuningEntry, CallsInWhichARankRunsAheadStayNativeForGoodAndTheLeadIsCharged
         after_stream(5000, [=](int, std::size_t rank) { return (rank == first ? 1 : 10) * kMicro; });
     EXPECT_TRUE(entry.runs_ahead());
     EXPECT_FALSE(entry.on_trial());
-    EXPECT_TRUE(entry.winner_is_native());
+    EXPECT_TRUE(entry.native_is_in_use());
     EXPECT_EQ(entry.settled(), TuningEntry::kForEver);
     EXPECT_GE(charge, 31 * 9 * kMicro);  // ahead at the last of 32 calls
   }

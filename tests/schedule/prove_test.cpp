@@ -44,16 +44,17 @@ std::string flaw(const Request& request, const Schedule& schedule) {
   return "";
 }
 
-const Request kToOne{.collective = Collective::kBroadcast, .ranks = 2, .count = 2};
+const Request kToTheOther{.collective = Collective::kBroadcast, .ranks = 2, .count = 2};
 const Request kSum{.collective = Collective::kReduce, .ranks = 2, .count = 2, .commutative = false};
 
 TEST(Prove, AcceptsACorrectSchedule) {
-  EXPECT_EQ(flaw(kToOne, {program_of(0, {send(1, kOutput)}), program_of(1, {receive(0, kOutput)})}), "");
+  EXPECT_EQ(flaw(kToTheOther, {program_of(0, {send(1, kOutput)}), program_of(1, {receive(0, kOutput)})}), "");
 }
 
 TEST(Prove, FindsAMessageThatNoRankReceives) {
-  EXPECT_EQ(flaw(kToOne, {program_of(0, {send(1, kOutput), send(1, kOutput)}), program_of(1, {receive(0, kOutput)})}),
-            "schedule: rank 0: step 1: waits forever");
+  EXPECT_EQ(
+      flaw(kToTheOther, {program_of(0, {send(1, kOutput), send(1, kOutput)}), program_of(1, {receive(0, kOutput)})}),
+      "schedule: rank 0: step 1: waits forever");
 }
 
 TEST(Prove, FindsRanksThatWaitForEachOther) {
@@ -70,7 +71,7 @@ TEST(Prove, FindsRanksThatWaitForEachOther) {
 }
 
 TEST(Prove, FindsMessagesOfTwoLengths) {
-  EXPECT_EQ(flaw(kToOne, {program_of(0, {send(1, kOutput)}), program_of(1, {receive(0, within(kOutput, 0, 1))})}),
+  EXPECT_EQ(flaw(kToTheOther, {program_of(0, {send(1, kOutput)}), program_of(1, {receive(0, within(kOutput, 0, 1))})}),
             "schedule: rank 0: step 0: sends 2 elements where rank 1 expects 1");
 }
 
@@ -100,15 +101,16 @@ TEST(Prove, FindsElementsInTheWrongPlace) {
   const Step crossed{.action = Action::kReduce, .from = {Buffer::kInput, 0, 1}, .into = {Buffer::kScratch, 1, 1}};
   EXPECT_EQ(flaw(kSum, {program_of(0, {receive(1, kScratch), crossed}), program_of(1, {send(0, kInput)})}),
             "schedule: rank 0: step 1: combines element 0 with 1");
-  EXPECT_EQ(flaw(kToOne, {program_of(0, {}), program_of(1, {})}),
+  EXPECT_EQ(flaw(kToTheOther, {program_of(0, {}), program_of(1, {})}),
             "schedule: rank 1: output element 0: expected element 0 of ranks 1, found -2 of 0");
 }
 
 TEST(Prove, FindsUndefinedElementsAndForeignOnes) {
-  EXPECT_EQ(flaw(kToOne, {program_of(0, {send(1, kScratch)}), program_of(1, {receive(0, kOutput)})}),
+  EXPECT_EQ(flaw(kToTheOther, {program_of(0, {send(1, kScratch)}), program_of(1, {receive(0, kOutput)})}),
             "schedule: rank 0: step 0: reads an undefined element");
-  EXPECT_EQ(flaw(kToOne, {program_of(0, {send(1, {Buffer::kOutput, 1, 2})}), program_of(1, {receive(0, kOutput)})}),
-            "schedule: rank 0: step 0: is outside of its buffer");
+  EXPECT_EQ(
+      flaw(kToTheOther, {program_of(0, {send(1, {Buffer::kOutput, 1, 2})}), program_of(1, {receive(0, kOutput)})}),
+      "schedule: rank 0: step 0: is outside of its buffer");
   EXPECT_EQ(flaw(kSum, {program_of(0, {receive(1, kInput)}), program_of(1, {send(0, kInput)})}),
             "schedule: rank 0: step 0: writes to the input");
 }

@@ -148,7 +148,7 @@ Pattern expand(const Pattern& pattern, CollectiveModel model) {
     }
   }
   Pattern expanded = from_entries(pattern.ranks, entries);
-  expanded.phased = pattern.phased && (with_collectives || !any(pattern.of(Class::kCollective).messages));
+  expanded.phased = pattern.phased && (with_collectives || !any_nonzero(pattern.of(Class::kCollective).messages));
   if (expanded.phased) {
     for (const Phase& phase : pattern.phases) {
       expanded.phases.push_back(make_phase(expanded, phase.name, phase.count, entries_of(pattern, phase)));

@@ -248,7 +248,7 @@ void validate(const Pattern& pattern, const std::string& origin) {
   }
 }
 
-bool any(const std::vector<double>& values) {
+bool any_nonzero(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
 }
 

@@ -31,7 +31,7 @@ struct Traffic {
 };
 
 // Whether some of the messages or bytes are not 0.
-bool any(const std::vector<double>& values);
+bool any_nonzero(const std::vector<double>& values);
 
 // One MPI call on one communicator; the names are MPI's.
 enum class Operation : std::uint8_t {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/predict/choice.h"
+#include "hw/place_here.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/collect/call_kind.h"
@@ -157,16 +158,26 @@ struct Missing {
   double agreement;  // for one more
 };
 
-// Of earlier runs; rank 0's is what counts.
+// Rank 0's counts. Not before it can be used: the first agreement of all only measures one. Reading it is charged.
 bool knows_gain(const CommunicatorState& state) noexcept {
   bool known = false;
-  if (state.rank != 0) return known;
-  [[maybe_unused]] const Failure unknown =
-      attempt([&] { known = state.process->learned.has_gain_on_node(state.size); });
+  Process& process = *state.process;
+  if (state.rank != 0 || process.account.last_agreement() <= 0) return known;
+  const double start = PMPI_Wtime();
+  [[maybe_unused]] const Failure unknown = attempt([&] { known = process.learned.has_gain_on_node(state.size); });
+  process.account.charge(Account::Cost::kSetUp, PMPI_Wtime() - start);
   return known;
 }
 
-// Collective. `elapsed` becomes the greatest of all ranks.
+// number_of() the host's name; 0 without memory for it.
+double host_number() noexcept {
+  double number = 0;
+  [[maybe_unused]] const Failure unnamed = attempt([&] { number = number_of(hw::host_here()); });
+  return number;
+}
+
+// Collective. `elapsed` becomes the greatest of all ranks. Where a gain is known on one host, the 1 ms of the account
+// may cover the set-up as well, to which the memory of the node belongs then.
 Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elapsed) {
   constexpr Account::SetUp kWhat = Account::SetUp::kCommunicator;
   Process& process = *state.process;
@@ -175,11 +186,14 @@ Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elap
   };
   // What an agreement took is charged at the next one.
   const auto for_agreement = [](const Budget& budget) { return 2 * budget.agreement - budget.allowed; };
-  std::array<double, 2> samples{elapsed, knows_gain(state) ? 1.0 : 0.0};
+  const double host = host_number();
+  std::array<double, 4> samples{elapsed, knows_gain(state) ? 1.0 : 0.0, host, -host};
   Budget budget = agree(samples);
   elapsed = samples[0];
-  if (samples[1] != 0) budget.kept = 0;
-  if (const double missing = budget.missing(kWhat); missing > 0) {
+  const bool is_known = samples[1] != 0 && samples[2] == -samples[3];
+  const double memory = is_known ? budget.set_up.at(static_cast<std::size_t>(Account::SetUp::kFirstKind)) : 0;
+  if (is_known) budget.reserve = 0;
+  if (const double missing = budget.missing(kWhat) + memory; missing > 0) {
     return {missing + budget.agreement, for_agreement(budget)};
   }
   // One rank came last to this agreement and saw only a part of what a step takes. Now ranks are together.
@@ -187,8 +201,9 @@ Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elap
   agree({});
   double step = PMPI_Wtime() - start;
   Budget together = agree({&step, 1});
-  together.kept = budget.kept;
-  return {std::max(together.missing(kWhat), together.missing(expected_set_up(kWhat, step))), for_agreement(together)};
+  together.reserve = budget.reserve;
+  const double missing = std::max(together.missing(kWhat), together.missing(expected_set_up(kWhat, step)));
+  return {missing + memory, for_agreement(together)};
 }
 
 // Collective. Where not, the next agreement comes when the account may cover the set-up, by the time that calls have

@@ -6,9 +6,11 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "mpi/check.h"
@@ -56,6 +58,11 @@ void share_greatest(MPI_Comm comm, std::span<double> values, InFlightList& in_fl
 double expected_set_up(Account::SetUp what, double step) {
   const Parts& parts = kParts.at(static_cast<std::size_t>(what));
   return parts.steps * step + parts.seconds;
+}
+
+double number_of(std::string_view text) {
+  constexpr std::size_t kExactInDouble = 0xFFFFFFFFFFFF;
+  return static_cast<double>(std::hash<std::string_view>{}(text)&kExactInDouble);
 }
 
 double Account::granted() const { return kGrace + kShare * (PMPI_Wtime() - start_); }

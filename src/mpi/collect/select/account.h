@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "mpi/collect/requests/in_flight.h"
 
@@ -57,14 +58,18 @@ struct Budget {
   double allowed = 0;                             // seconds: of the rank that may spend least
   double agreement = 0;                           // seconds that one takes
   std::array<double, Account::kSetUps> set_up{};  // seconds that each set-up is estimated to take
-  double kept = Account::kGrace;                  // seconds that no set-up may use
+  double reserve = Account::kGrace;               // seconds that no set-up may use
   // Seconds until it covers a set-up of so many seconds; at most 0 where it does.
-  [[nodiscard]] double missing(double seconds) const { return seconds - (allowed - kept); }
+  [[nodiscard]] double missing(double seconds) const { return seconds - (allowed - reserve); }
   [[nodiscard]] double missing(Account::SetUp what) const { return missing(set_up.at(static_cast<std::size_t>(what))); }
 };
 
 // Seconds that a set-up is expected to take, before the first of its kind, where a collective step takes `step`.
 double expected_set_up(Account::SetUp what, double step);
+
+// A number for a text that may differ between ranks: where the greatest of it and the greatest of its negative, which
+// ranks agree on, are opposite, the texts are equal.
+double number_of(std::string_view text);
 
 // The agreements of one communicator: one nonblocking allreduce each, in which ranks drive what is in flight. Each is
 // charged at the next one, by the time of the rank that came last, since the others only waited for the program.

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -65,12 +64,10 @@ bool commutes(const Operation& operation) {
   return !reduces(operation.collective) || operation_kind(operation.op) != kOrdered;
 }
 
-// Equal on all ranks, or nothing is tried. Exact in a double.
-double fingerprint(const std::vector<Candidate>& candidates) {
-  constexpr std::size_t kExact = 0xFFFFFFFFFFFF;
+std::string text_of(const std::vector<Candidate>& candidates) {
   std::string text;
   for (const Candidate& each : candidates) text += to_text(each.choice) + ' ';
-  return static_cast<double>(std::hash<std::string>{}(text)&kExact);
+  return text;
 }
 
 // Of an alltoallv. Without the sizes there is no model of its time.
@@ -119,7 +116,8 @@ class Selector final : public Chooser {
   const Choice* unless_it_cannot(const Choice* choice, const Operation& operation, const Kind& kind, Tried& tried);
   bool make_shared_memory();
   Budget agree(std::span<double> samples);
-  bool begin_tuning(const Kind& kind);
+  bool can_begin_with(const Choice& known, const Operation& operation, const Budget& budget);
+  bool begin_tuning(const Operation& operation, const Kind& kind);
   void propose(std::size_t at, const Operation& operation, const Kind& kind);
   std::vector<Candidate> candidates_for(const Operation& operation, const Kind& kind);
   [[nodiscard]] Account::SetUp next_set_up() const {
@@ -288,17 +286,17 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
   if ((tried == nullptr || !tried->is_like_last(operation)) && !is_usual(context_, operation)) return {};
   if (!blocking) {
     if (tried == nullptr || tried->entry.on_trial()) return {};
-    return {.choice = unless_it_cannot(&tried->entry.winner(), operation, kind, *tried)};
+    return {.choice = unless_it_cannot(&tried->entry.in_use(), operation, kind, *tried)};
   }
   if (tried == nullptr) {
-    if (!begin_tuning(kind)) return {};
+    if (!begin_tuning(operation, kind)) return {};
     tried = tried_.back().get();
   }
   const std::size_t at = table_.tuned[kind.index] - 1U;
   if (tried->proposes) propose(at, operation, kind);
   if (Repeat& last = repeats_[at]; last.left > 0) {
     count_down(last.left);
-    const Choice* const choice = unless_it_cannot(&tried->entry.winner(), operation, kind, *tried);
+    const Choice* const choice = unless_it_cannot(&tried->entry.in_use(), operation, kind, *tried);
     if (choice->variant == Variant::kShared) remember(context_, operation, last);
     return {.choice = choice};
   }
@@ -379,8 +377,8 @@ void Selector::follow(std::size_t at, TuningEntry::Step step) {
     log_.decision(tried.kind, tried.entry);
     if (!tried.entry.runs_ahead()) keep(tried);  // where other calls synchronise, another variant may be faster
   }
-  if (!tried.entry.winner_is_native() && !repeats(tried.entry.winner())) return;
-  (tried.entry.winner_is_native() ? table_.native.at(tried.kind.index) : repeats_[at].left) = tried.entry.settled();
+  if (!tried.entry.native_is_in_use() && !repeats(tried.entry.in_use())) return;
+  (tried.entry.native_is_in_use() ? table_.native.at(tried.kind.index) : repeats_[at].left) = tried.entry.settled();
   tried.entry.pass_settled();
 }
 
@@ -393,10 +391,22 @@ void Selector::keep(const Tried& tried) {
   });
 }
 
+// Collective. Makes the shared memory that a known variant needs, where the account covers it.
+bool Selector::can_begin_with(const Choice& known, const Operation& operation, const Budget& budget) {
+  if (known.variant == Variant::kShared && !context_.has_node_team()) {
+    if (budget.set_up.at(static_cast<std::size_t>(Account::SetUp::kFirstKind)) > budget.allowed) return false;
+    const double start = PMPI_Wtime();
+    make_shared_memory();
+    has_first_kind_ = true;
+    context_.process().account.charge(Account::Cost::kSetUp, PMPI_Wtime() - start);
+  }
+  return can_run(context_, operation, known);
+}
+
 // Collective. False where the account does not cover the agreement: the kind stays native for as many calls as it
 // lacks, of which long ones count as several; or where a rank has no memory for it: the kind stays native. On one node
 // it begins with what rank 0 knows, which needs no candidates.
-bool Selector::begin_tuning(const Kind& kind) {
+bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
   if (const std::uint32_t calls = funds(known_).calls_until_agreement(); calls > 0) {
     table_.native[kind.index] = 1 + calls / std::max(1U, weight_of(kind));
     known_.allowed += Account::kShare * known_.agreement * calls;
@@ -404,14 +414,14 @@ bool Selector::begin_tuning(const Kind& kind) {
   }
   const bool unknown = is_unknown(kind.collective, kind.kind);
   std::unique_ptr<Tried> made;
-  std::optional<TuningEntry::Step> step;
+  std::optional<Choice> known;
   std::array<double, 1> failed{};
   const Failure failure = attempt([&] {
     made = std::make_unique<Tried>(
         Tried{.kind = kind,
               .entry = TuningEntry(unknown ? kUnknownBytes : kind.bytes, context_.node_count() == 1,
                                    unknown || may_run_ahead(kind), kClock)});
-    if (const auto known = known_on_node(settings_.known, context_, kind)) step = made->entry.start_with(*known);
+    known = known_on_node(settings_.known, context_, kind);
     reserve_one();
   });
   failed[0] = failure.error_class == MPI_SUCCESS ? 0 : 1;
@@ -420,14 +430,10 @@ bool Selector::begin_tuning(const Kind& kind) {
     table_.native[kind.index] = CallTable::kForEver;
     return false;
   }
+  const bool begins = known && can_begin_with(*known, operation, budget);
   add(kind, std::move(made));
   TuningEntry& entry = tried_.back()->entry;
-  if (entry.winner().variant == Variant::kShared && !context_.has_node_team()) {
-    const double start = PMPI_Wtime();
-    make_shared_memory();
-    context_.process().account.charge(Account::SetUp::kFirstKind, PMPI_Wtime() - start);
-  }
-  follow(tried_.size() - 1, step ? *step : entry.start(funds(budget)));
+  follow(tried_.size() - 1, begins ? entry.start_with(std::move(*known)) : entry.start(funds(budget)));
   return true;
 }
 
@@ -440,12 +446,15 @@ void Selector::propose(std::size_t at, const Operation& operation, const Kind& k
   tried.proposes = false;
   const std::vector<Candidate> candidates = candidates_for(operation, kind);
   has_first_kind_ = true;
-  attempt_together(context_.comm(), [&] { tried.entry.add(candidates); });
-  const double own = fingerprint(candidates);
+  std::optional<std::size_t> known;
+  attempt_together(context_.comm(), [&] {
+    tried.entry.add(candidates);
+    if (tried.entry.on_trial()) known = known_among(candidates, settings_.known, context_, kind, parameters_);
+  });
+  const double own = number_of(text_of(candidates));  // equal on all ranks, or nothing is tried
   std::array<double, 2> prints = {own, -own};
   agree(prints);
-  const TuningEntry::Step step = tried.entry.propose(
-      prints[0] == -prints[1], known_across(settings_.known, context_, kind, parameters_, candidates));
+  const TuningEntry::Step step = tried.entry.propose(prints[0] == -prints[1], known);
   context_.process().account.charge(what, PMPI_Wtime() - start);
   follow(at, step);
 }

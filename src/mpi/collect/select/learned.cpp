@@ -153,9 +153,11 @@ std::string Learned::of(const std::string& shape) {
 bool Learned::has_gain_on_node(int ranks) {
   const std::lock_guard lock(mutex_);
   load();
+  const auto [gain, is_new] = gains_.try_emplace(ranks, false);
+  if (!is_new) return gain->second;
   const std::string first = ranks_and_cpus(ranks, 1) + ',';
   for (auto each = known_.lower_bound(first); each != known_.end() && each->first.starts_with(first); ++each) {
-    if (each->second != "native") return true;
+    if (each->second != "native") return gain->second = true;
   }
   return false;
 }
@@ -164,6 +166,7 @@ void Learned::keep(const std::string& shape, const std::string& kind, const std:
   const std::lock_guard lock(mutex_);
   load();
   const std::string where = shape + '|' + kind;
+  gains_.clear();
   known_[where] = variant;
   newer_[where] = variant;
 }
@@ -172,12 +175,12 @@ std::optional<core::predict::Choice> known_on_node(std::string_view lines, const
   return context.node_count() == 1 ? choice_in(lines, kind_text(kind), kind.collective) : std::nullopt;
 }
 
-std::optional<std::size_t> known_across(std::string_view lines, const Context& context, const Kind& kind,
-                                        const core::predict::Parameters& parameters,
-                                        std::span<const core::predict::Candidate> candidates) {
-  if (context.node_count() == 1) return std::nullopt;
+std::optional<std::size_t> known_among(std::span<const core::predict::Candidate> candidates, std::string_view lines,
+                                       const Context& context, const Kind& kind,
+                                       const core::predict::Parameters& parameters) {
   for (const int near : {0, -1, 1}) {
-    const auto known = choice_in(lines, key_across(kind, parameters, near), kind.collective);
+    const std::string key = context.node_count() == 1 ? kind_text(kind) : key_across(kind, parameters, near);
+    const auto known = choice_in(lines, key, kind.collective);
     if (known && known->variant == core::predict::Variant::kNative) return 0;
     const auto found = std::find_if(candidates.begin(), candidates.end(),
                                     [&](const core::predict::Candidate& each) { return each.choice == known; });

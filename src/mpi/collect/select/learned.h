@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -34,8 +35,8 @@ class Learned {
 
   // Lines "KIND|VARIANT", of one shape. Reads the file at the first use. Throws std::bad_alloc.
   std::string of(const std::string& shape);
-  // Whether some kind of call on so many ranks of one node, which may use as many CPUs as this process, is not to be
-  // native. Throws as of().
+  // Whether some kind of call on so many ranks of one node, which may use as many CPUs as this process, is known not to
+  // be native. Throws as of().
   bool has_gain_on_node(int ranks);
   // Throws std::bad_alloc.
   void keep(const std::string& shape, const std::string& kind, const std::string& variant);
@@ -47,6 +48,7 @@ class Learned {
   std::string log_;
   std::string path_;
   std::mutex mutex_;
+  std::map<int, bool> gains_;  // of has_gain_on_node(), until something is kept
   bool loaded_ = false;
   bool saves_ = false;
   io::Decisions known_;
@@ -64,9 +66,10 @@ std::string decision_key(const Context& context, const Kind& kind, const core::p
 // where it is unknown or cannot be read.
 std::optional<core::predict::Choice> known_on_node(std::string_view lines, const Context& context, const Kind& kind);
 
-// The same across nodes, where their links are measured: the number of the candidate, from 1, or 0 for the native call.
-std::optional<std::size_t> known_across(std::string_view lines, const Context& context, const Kind& kind,
-                                        const core::predict::Parameters& parameters,
-                                        std::span<const core::predict::Candidate> candidates);
+// The same among candidates, on one node or where links are measured: the number of the candidate, from 1, or 0 for the
+// native call.
+std::optional<std::size_t> known_among(std::span<const core::predict::Candidate> candidates, std::string_view lines,
+                                       const Context& context, const Kind& kind,
+                                       const core::predict::Parameters& parameters);
 
 }  // namespace ranktree::mpi::collect

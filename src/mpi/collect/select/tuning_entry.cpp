@@ -73,6 +73,8 @@ std::uint64_t mixed(std::uint64_t number) {
 TuningEntry::TuningEntry(std::int64_t bytes, bool one_node, bool may_run_ahead, Clock clock)
     : clock_(clock), observed_(observed_calls(bytes, clock)), one_node_(one_node), may_run_ahead_(may_run_ahead) {
   samples_.reserve(kNumbers * 2 * kMostBatch);
+  contestants_.reserve(2);  // for start_with()
+  to_test_.reserve(2);
 }
 
 std::uint32_t TuningEntry::Funds::calls_until_agreement() const {
@@ -96,7 +98,7 @@ bool TuningEntry::challenger_first(std::size_t pair) const {
 }
 
 std::size_t TuningEntry::on_turn() const {
-  if (batch_ == 0) return winner_;
+  if (batch_ == 0) return served_by();
   const std::size_t block = samples_.size() / kNumbers;
   const bool second = block % 2 != 0;
   return challenger_first(block / 2) != second ? to_test_.front() : winner_;
@@ -106,7 +108,7 @@ TuningEntry::Turn TuningEntry::next() {
   if (calls_ == 0) {
     if (left_ > 0) {
       if (left_ != kForEver) --left_;
-      return {&winner()};
+      return {&in_use()};
     }
     observe();
   }
@@ -157,7 +159,7 @@ void TuningEntry::keep_observed() {
   runs_ahead_ = may_run_ahead_ && 2 * lead > samples_[kNumbers];
   if (runs_ahead_) uncharged_ += lead;
   uncharged_ += overhead(calls_, true);
-  const Block seen = block(0, winner_);
+  const Block seen = block(0, served_by());
   const double judged = calls_ - unjudged();
   by_elapsed_ = 2 * seen.times.in_calls >= seen.times.elapsed;
   elapsed_ = seen.times.elapsed / judged;
@@ -167,7 +169,8 @@ void TuningEntry::keep_observed() {
   const std::uint32_t most = stream ? (exact ? kExactInStream : kInStream) : (exact ? kExactIsolated : kIsolated);
   const double calls = std::min(kBlockSeconds / std::max(elapsed_, 1e-9), static_cast<double>(most));
   block_calls_ = std::max(1U, static_cast<std::uint32_t>(calls));
-  contestants_[winner_].measured = rate_;
+  contestants_[served_by()].measured = rate_;
+  on_hold_ = false;
 }
 
 // Pairs of blocks that are shorter than they should be show only what the challenger costs.
@@ -199,8 +202,12 @@ TuningEntry::Step TuningEntry::agreed(const Funds& funds) {
     keep_observed();
     calls_ = 0;
     if (runs_ahead_) return stay_native();
-    if (!proposed_ && !only_confirms_) return propose_or_postpone(funds);
-    return to_test_.empty() ? begin_round(funds) : plan(funds);
+    if (!to_test_.empty()) return plan(funds);
+    if (!proposed_ && !only_confirms_) {
+      if (winner_ == 0 || funds.missing_for_proposal <= 0) return propose_or_postpone(funds);
+      only_confirms_ = true;  // which costs less than a proposal
+    }
+    return begin_round(funds);
   }
   keep_pairs();
   calls_ = 0;
@@ -228,17 +235,18 @@ void TuningEntry::add(const std::vector<core::predict::Candidate>& candidates) {
   to_test_.reserve(contestants_.size());
 }
 
-TuningEntry::Step TuningEntry::start_with(const core::predict::Choice& known) {
-  if (known.variant != core::predict::Variant::kNative) contestants_.push_back({.choice = known});
-  to_test_.reserve(contestants_.size());
+TuningEntry::Step TuningEntry::start_with(core::predict::Choice known) noexcept {
+  if (known.variant != core::predict::Variant::kNative) contestants_.push_back({.choice = std::move(known)});
+  on_hold_ = may_run_ahead_;
   return use_known(contestants_.size() - 1);
 }
 
-TuningEntry::Step TuningEntry::use_known(std::size_t known) {
+TuningEntry::Step TuningEntry::use_known(std::size_t known) noexcept {
   winner_ = known;
-  only_confirms_ = true;
+  only_confirms_ = winner_ != 0;
   settle();
   if (winner_ != 0) left_ = interval_ = 0;
+  unconfirmed_ = left_;
   return Step::kDecide;
 }
 
@@ -297,8 +305,9 @@ void TuningEntry::replace_winner() {
   contestants_[winner_].dropped = true;
   if (challenger == 0) {  // it has been slower than the native call for an unknown part of the calls between
     ++contestants_[winner_].failures;
-    uncharged_ += std::max(0.0, contestants_[winner_].measured - rate) * interval_ / 2;
+    uncharged_ += std::max(0.0, contestants_[winner_].measured - rate) * unconfirmed_ / 2;
   }
+  unconfirmed_ = 0;
   winner_ = challenger;
   rate_ = rate;
   interval_ = 0;
@@ -316,7 +325,7 @@ double TuningEntry::overhead_of_pair(std::uint32_t calls) const { return 2 * ove
 
 // Where the native call challenges, it is the variant in use that may lose.
 double TuningEntry::loss_of_pair() const {
-  const double more = contestants_[to_test_.front()].measured - rate_;
+  const double more = contestants_[to_test_.front()].measured - contestants_[winner_].measured;
   return std::max(to_test_.front() == 0 ? -more : more, 0.0) * block_calls_;
 }
 
@@ -337,14 +346,12 @@ TuningEntry::Step TuningEntry::plan(const Funds& funds) {
       return Step::kContinue;
     }
     Contestant& challenger = contestants_[to_test_.front()];
-    if (to_test_.front() == 0 && loss > 0) {  // what seems slower than the native call must be affordable, or end
-      replace_winner();
-    } else if (challenger.measured < kHopeless * rate_) {
+    on_hold_ = to_test_.front() == 0 && loss > 0;
+    if (on_hold_ || challenger.measured < kHopeless * contestants_[winner_].measured) {
       return postpone(2 * (cost - half), funds);
-    } else {
-      challenger.dropped = true;
-      ++challenger.failures;
     }
+    challenger.dropped = true;
+    ++challenger.failures;
     begin_next_test();
   }
   return settle(calls_for(funds.missing_for_agreement(), funds));
@@ -378,6 +385,7 @@ TuningEntry::Step TuningEntry::postpone(double missing, const Funds& funds) {
   const auto calls = static_cast<std::uint32_t>(calls_for(missing + funds.agreement, funds));
   wait_ = std::min(std::max({2 * wait_, 2 * observed_, calls}), kLastInterval);
   left_ = wait_;
+  if (!on_hold_) unconfirmed_ += left_;
   return Step::kPostpone;
 }
 
@@ -398,6 +406,7 @@ TuningEntry::Step TuningEntry::settle(double least_calls) {
                             std::all_of(contestants_.begin() + 1, contestants_.end(),
                                         [](const Contestant& each) { return each.failures >= kFailures; });
   left_ = nothing_left ? kForEver : std::max(interval_, static_cast<std::uint32_t>(least_calls));
+  unconfirmed_ = left_;
   return Step::kDecide;
 }
 

@@ -18,8 +18,8 @@ namespace ranktree::mpi::collect {
 // them. First a block of the variant in use is observed. Then pairs of blocks follow, in a random order: one of the
 // variant in use, one of its challenger. After each batch of 1, 4, 8, 16, ... pairs the ranks agree on the times, and a
 // sequential test (core/predict/paired_test.h) decides whether the challenger replaces the variant in use. The native
-// call is in use at first. A batch of pairs begins only where the account covers what the challenger is estimated to
-// lose.
+// call is in use at first, or what an earlier run has decided. A batch of pairs begins only where the account covers
+// what the slower of the two is estimated to lose.
 class TuningEntry {
  public:
   struct Contestant {
@@ -73,9 +73,10 @@ class TuningEntry {
   Step agreed(const Funds& funds);
   // Before the first call is observed.
   Step start(const Funds& funds) { return propose_or_postpone(funds); }
-  // Instead of start(): with what an earlier run or a like communicator has decided. It is used at once, and the native
-  // call challenges it first; candidates are proposed only behind that. Throws std::bad_alloc.
-  Step start_with(const core::predict::Choice& known);
+  // Instead of start(): with what an earlier run or a like communicator has decided. It is used at once, where ranks
+  // may run ahead behind one block of native calls, and the native call challenges it first; candidates are proposed
+  // only behind that.
+  Step start_with(core::predict::Choice known) noexcept;
   // Once, before propose(), which needs no memory then. Those it has already are passed over.
   void add(const std::vector<core::predict::Candidate>& candidates);
   // Once. `valid`: the candidates are the same on all ranks; others are forgotten. `known`: as start_with(), which has
@@ -86,9 +87,11 @@ class TuningEntry {
   // what the pairs in flight are estimated to lose.
   double charge();
 
-  // The variant in use; the native one before the first decision.
+  // What is decided; the native one before the first decision.
   [[nodiscard]] const core::predict::Choice& winner() const { return contestants_[winner_].choice; }
-  [[nodiscard]] bool winner_is_native() const { return winner_ == 0; }
+  // What serves calls that are not on trial: the same, or the native call while the winner is on hold.
+  [[nodiscard]] const core::predict::Choice& in_use() const { return contestants_[served_by()].choice; }
+  [[nodiscard]] bool native_is_in_use() const { return served_by() == 0; }
   [[nodiscard]] bool runs_ahead() const { return runs_ahead_; }
   // No decision has been made yet.
   [[nodiscard]] bool on_trial() const { return !decided_ && winner_ == 0; }
@@ -109,6 +112,7 @@ class TuningEntry {
   [[nodiscard]] Block block(std::size_t at, std::size_t contestant) const;
   [[nodiscard]] bool challenger_first(std::size_t pair) const;
   [[nodiscard]] std::size_t on_turn() const;
+  [[nodiscard]] std::size_t served_by() const { return on_hold_ ? 0 : winner_; }
   [[nodiscard]] std::uint32_t unjudged() const { return calls_ / 8; }
   // Blocks that are judged by their elapsed time read the clock at their ends only.
   [[nodiscard]] bool times_each_call() const { return batch_ == 0 || !by_elapsed_; }
@@ -125,7 +129,7 @@ class TuningEntry {
   void replace_winner();
   void begin_next_test();
   Step begin_round(const Funds& funds);
-  Step use_known(std::size_t known);
+  Step use_known(std::size_t known) noexcept;
   [[nodiscard]] bool is_settled_enough() const;
   [[nodiscard]] double overhead_of_pair(std::uint32_t calls) const;
   [[nodiscard]] double loss_of_pair() const;
@@ -145,6 +149,7 @@ class TuningEntry {
   bool proposed_ = false;
   bool decided_ = false;
   bool only_confirms_ = false;  // in the next round
+  bool on_hold_ = false;        // the winner, which seems slower than the native call, or was never observed
   std::size_t winner_ = 0;
 
   // The block in flight.
@@ -177,6 +182,7 @@ class TuningEntry {
 
   std::uint32_t round_calls_ = 0;  // of the pairs of this round
   std::uint32_t interval_ = 0;
+  double unconfirmed_ = 0;  // calls that the winner has served since the native call challenged it
   std::uint32_t wait_ = 0;
   std::uint32_t left_ = 0;
 };
