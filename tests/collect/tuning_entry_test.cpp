@@ -166,7 +166,7 @@ TEST(TuningEntry, WithoutCandidatesNothingIsTried) {
     ASSERT_EQ(entry.start({}), Step::kPropose);
     entry.add(valid ? std::vector<Candidate>{} : kBoth);
     EXPECT_EQ(entry.propose(valid, std::nullopt), Step::kDecide);
-    EXPECT_TRUE(entry.native_is_in_use());
+    EXPECT_TRUE(entry.winner() == Choice{});
     EXPECT_EQ(entry.settled(), TuningEntry::kForEver);
   }
 }
@@ -198,7 +198,7 @@ TEST(TuningEntry, TheNativeCallStaysWhereNothingIsThreePercentFaster) {
   for (const double other : {9.8, 10.0, 10.2, 14.0, 100.0}) {
     Ranks ranks(2, kBoth, {});
     ranks.make_calls(30000, seconds_of(10 * kMicro, other * kMicro, (other + 0.1) * kMicro));
-    EXPECT_TRUE(ranks.entry().native_is_in_use()) << other;
+    EXPECT_TRUE(ranks.entry().winner() == Choice{}) << other;
     EXPECT_LE(ranks.worst, 0) << other;
   }
 }
@@ -213,7 +213,7 @@ TEST(TuningEntry, OnePairDecidesWhereTheClockIsExact) {
   Ranks alike(3, kBoth, exact);
   alike.make_calls(6, seconds_of(10 * kMicro, 9.8 * kMicro, 20 * kMicro));
   EXPECT_EQ(alike.decisions, 1);
-  EXPECT_TRUE(alike.entry().native_is_in_use());
+  EXPECT_TRUE(alike.entry().winner() == Choice{});
 }
 
 TEST(TuningEntry, TheSlowestRankCounts) {
@@ -232,7 +232,7 @@ TEST(TuningEntry, LossesStayWithinTheAccountAtEveryMoment) {
       if (loser > 2.5 && native > 0.01) continue;  // the model proposes no such variant
       Ranks ranks(2, kBoth, {});
       ranks.make_calls(20000, seconds_of(native, loser * native, loser * native));
-      EXPECT_TRUE(ranks.entry().native_is_in_use()) << loser;
+      EXPECT_TRUE(ranks.entry().winner() == Choice{}) << loser;
       EXPECT_LE(ranks.worst, 0) << loser << " of " << native;
     }
   }
@@ -264,7 +264,7 @@ TEST(TuningEntry, NoiseWithALongTailDecidesNothing) {
   for (int program = 0; program < kPrograms; ++program) {
     Ranks ranks(1, {kBoth[0]}, {});
     ranks.make_calls(20000, [&](const Choice&, int, int) { return 10 * kMicro * noise(); });
-    replaced += ranks.entry().native_is_in_use() ? 0 : 1;
+    replaced += (ranks.entry().winner() == Choice{}) ? 0 : 1;
   }
   EXPECT_LE(replaced, 2);
 }
@@ -273,7 +273,7 @@ TEST(TuningEntry, ALoadThatGrowsDecidesNothing) {
   const Clock loaded = [](const Choice&, int call, int /*rank*/) { return 10 * kMicro * (1 + call / 300.0); };
   Ranks ranks(2, {kBoth[0]}, {});
   ranks.make_calls(10000, loaded);
-  EXPECT_TRUE(ranks.entry().native_is_in_use());
+  EXPECT_TRUE(ranks.entry().winner() == Choice{});
 }
 
 TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
@@ -282,7 +282,7 @@ TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
     entry.start({});
     entry.add({kBoth[0]});
     EXPECT_EQ(entry.propose(true, known), Step::kDecide);
-    EXPECT_EQ(entry.native_is_in_use(), known == 0);
+    EXPECT_EQ(entry.winner() == Choice{}, known == 0);
     double now = 0;
     for (std::uint64_t call = 0; call < 3000; ++call) {
       const TuningEntry::Turn turn = entry.next();
@@ -290,7 +290,7 @@ TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
       now += turn.choice->variant == Variant::kNative ? 10 * kMicro : own;
       if (turn.timed && entry.record(begin, now, call)) entry.agreed({.allowed = 1, .share = 0.02});
     }
-    return entry.native_is_in_use();
+    return entry.winner() == Choice{};
   };
   EXPECT_FALSE(decided(1, 5 * kMicro));
   EXPECT_TRUE(decided(1, 20 * kMicro));
@@ -312,7 +312,7 @@ TEST(TuningEntry, WhatAnEarlierRunDecidedIsUsedFromTheFirstCallAndOthersArePropo
 TEST(TuningEntry, WhatAnEarlierRunDecidedIsTakenBackWhereItIsSlower) {
   Ranks ranks(2, kBoth, {.known = kOne});
   ranks.make_calls(20000, seconds_of(10 * kMicro, 15 * kMicro, 20 * kMicro));
-  EXPECT_TRUE(ranks.entry().native_is_in_use());
+  EXPECT_TRUE(ranks.entry().winner() == Choice{});
   EXPECT_LE(ranks.worst, 0);
   ranks.make_calls(50000, seconds_of(10 * kMicro, 15 * kMicro, 5 * kMicro));
   EXPECT_EQ(ranks.entry().winner(), kTwo);
@@ -341,7 +341,7 @@ TEST(TuningEntry, WhatIsKnownIsReviewedWhileNothingElseCanBeProposed) {
   ranks.make_calls(2048, seconds_of(10 * kMicro, 5 * kMicro, 5 * kMicro));
   EXPECT_EQ(ranks.entry().winner(), kOne);
   ranks.make_calls(100000, seconds_of(10 * kMicro, 15 * kMicro, 5 * kMicro));
-  EXPECT_TRUE(ranks.entry().native_is_in_use());
+  EXPECT_TRUE(ranks.entry().winner() == Choice{});
   EXPECT_EQ(ranks.entry().contestants().size(), 2U);
 }
 
@@ -400,7 +400,7 @@ TEST(TuningEntry, CallsInWhichARankRunsAheadStayNativeForGoodAndTheLeadIsCharged
         after_stream(5000, [=](int, std::size_t rank) { return (rank == first ? 1 : 10) * kMicro; });
     EXPECT_TRUE(entry.runs_ahead());
     EXPECT_FALSE(entry.on_trial());
-    EXPECT_TRUE(entry.native_is_in_use());
+    EXPECT_TRUE(entry.winner() == Choice{});
     EXPECT_EQ(entry.settled(), TuningEntry::kForEver);
     EXPECT_GE(charge, 31 * 9 * kMicro);  // ahead at the last of 32 calls
   }

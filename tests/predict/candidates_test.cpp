@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "collectives.h"
 #include "core/predict/choice.h"
 #include "core/predict/parameters.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/transform.h"
+#include "helpers/collectives.h"
 
 namespace ranktree::core::predict {
 namespace {
@@ -24,7 +24,7 @@ using schedule::Algorithm;
 using schedule::Collective;
 using schedule::Hierarchy;
 using schedule::Rank;
-using test::kAll;
+using test::kEveryCollective;
 
 // Nodes of `width` ranks, packed or round robin.
 Hierarchy nodes(Rank ranks, Rank width, bool packed = true) {
@@ -46,7 +46,7 @@ bool proposes(const std::vector<Candidate>& found, Algorithm algorithm, std::siz
 }
 
 TEST(Candidates, CanBeMadeIntoSchedulesAndAreInOrder) {
-  for (const Collective collective : kAll) {
+  for (const Collective collective : kEveryCollective) {
     for (const Rank ranks : {2, 3, 15, 16, 33}) {
       for (const bool packed : {true, false}) {
         for (const Hierarchy& machine : {Hierarchy::flat(ranks), nodes(ranks, 4, packed)}) {
@@ -196,7 +196,7 @@ TEST(Candidates, UseSharedMemoryInsideNodesWhereAllowed) {
 }
 
 TEST(Candidates, IncludeSharedMemoryWhereAllowed) {
-  for (const Collective collective : kAll) {
+  for (const Collective collective : kEveryCollective) {
     for (const Rank ranks : {2, 8, 16, 40}) {
       for (const std::int64_t bytes : {8, 4096, 1 << 20}) {
         for (const Hierarchy& machine : {Hierarchy::flat(ranks), nodes(ranks, 2)}) {
@@ -365,7 +365,7 @@ TEST(Candidates, OfAlltoallAreGroupsForShortBlocks) {
 }
 
 TEST(Candidates, AreDistinct) {
-  for (const Collective collective : kAll) {
+  for (const Collective collective : kEveryCollective) {
     const auto found = propose(collective, 1 << 20, nodes(64, 8), true, true, 20);
     for (std::size_t i = 0; i < found.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {

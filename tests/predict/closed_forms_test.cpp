@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "collectives.h"
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
 #include "core/predict/costs.h"
@@ -18,6 +17,7 @@
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/transform.h"
+#include "helpers/collectives.h"
 
 namespace ranktree::core::predict {
 namespace {
@@ -28,7 +28,7 @@ using schedule::Hierarchy;
 using schedule::Rank;
 using schedule::Request;
 using schedule::Schedule;
-using test::kAll;
+using test::kEveryCollective;
 
 constexpr double kReduce = 5e-4;
 constexpr Line kLink{1, 1e-3};
@@ -49,7 +49,7 @@ bool is_binary(Algorithm algorithm) {
 }
 
 TEST(ClosedForms, AreThoseOfTheBaseSchedules) {
-  for (const Collective collective : kAll) {
+  for (const Collective collective : kEveryCollective) {
     for (const Algorithm algorithm : algorithms_of(collective)) {
       const Rank ranks = is_binary(algorithm) ? 31 : 32;
       const auto form = base_form(collective, algorithm, {ranks, kLink}, kReduce);

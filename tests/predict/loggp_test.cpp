@@ -71,7 +71,6 @@ TEST(LogGP, CountsAMessageByHand) {
 // nothing for others. Segments are in elements, 0 for unsegmented.
 std::optional<double> loggp_form(schedule::Collective collective, schedule::Method method, Rank ranks, double count,
                                  const LogGPLink& link) {
-  const double rank_count = ranks;
   if (ranks < 2) return 0;
   const auto segment = static_cast<double>(method.segment);
   const double segments = segment > 0 ? std::ceil(count / segment) : 1;
@@ -85,13 +84,13 @@ std::optional<double> loggp_form(schedule::Collective collective, schedule::Meth
   if (collective != Collective::kBroadcast) return std::nullopt;
   switch (method.algorithm) {
     case Algorithm::kFlat:
-      return segments > 1 ? std::nullopt : std::optional((rank_count - 2) * period + hop);
+      return segments > 1 ? std::nullopt : std::optional((ranks - 2) * period + hop);
     case Algorithm::kChain:
     case Algorithm::kPipeline:
       // A rank inside the pipeline both receives and sends each segment. Where that is more than its port can do,
       // receiving delays sending, and only evaluation gives the cost.
       if (segments > 1 && ranks > 2 && link.overhead_send + link.overhead_receive > period) return std::nullopt;
-      return (rank_count - 1) * hop + (segments - 1) * period;
+      return (ranks - 1) * hop + (segments - 1) * period;
     case Algorithm::kBinomial:
       return segments > 1 ? std::nullopt
                           : std::optional(std::max(log2_above(ranks) * hop, (log2_above(ranks) - 1) * period + hop));
@@ -191,8 +190,8 @@ TEST(Wires, AreSharedUnderLogGPToo) {
   EXPECT_DOUBLE_EQ(evaluate(pairs(2, 100), model), 35);
 }
 
-// hier-reduce-2016's allreduce among equal indices shares each node's wire among its ranks; lanes send as rank_count
-// bytes as leaders do. On 4 nodes of 4 ranks with free memory only the traffic between nodes counts.
+// hier-reduce-2016's allreduce among equal indices shares each node's wire among its ranks; lanes send as many bytes as
+// leaders do. On 4 nodes of 4 ranks with free memory only the traffic between nodes counts.
 TEST(Wires, MakeEqualIndicesPayForTheirBytes) {
   std::vector<std::int32_t> colours;
   for (Rank rank = 0; rank < 16; ++rank) colours.push_back(rank / 4);

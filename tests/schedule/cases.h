@@ -10,6 +10,7 @@
 #include "core/base/random.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
+#include "helpers/collectives.h"
 #include "helpers/sanitized.h"
 #include "prove.h"
 
@@ -18,10 +19,7 @@ namespace ranktree::core::schedule {
 // The work grows by the cube of the number of ranks.
 inline constexpr Rank kMostRanks = test::kSanitized ? 17 : 33;
 
-inline constexpr Collective kEveryCollective[] = {
-    Collective::kBroadcast, Collective::kReduce,        Collective::kAllreduce,
-    Collective::kBarrier,   Collective::kGather,        Collective::kScatter,
-    Collective::kAllgather, Collective::kReduceScatter, Collective::kAlltoall};
+using test::kEveryCollective;
 
 inline bool takes_lists(Collective collective) {
   return collective == Collective::kGather || collective == Collective::kScatter ||

@@ -19,6 +19,7 @@ void fail(const Program& program, std::size_t step, const std::string& what) {
   throw Error(Fault::kMismatch,
               "schedule: rank " + std::to_string(program.rank) + ": step " + std::to_string(step) + ": " + what);
 }
+
 namespace {
 
 constexpr std::int64_t kAnything = -3;

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
+FAT_TREE = ROOT / "machines/fat-tree-128x64.json"
 # Places for ranks, and the name of a level or network of each machine file.
 MACHINES = {
     "bluegene-p-2048": (8192, "torus 8 x 16 x 16"),
@@ -65,7 +66,7 @@ def test_levels_of_selectors_take_no_messages_between_all_pairs(
     """SMPI's own levels of 1,024 ranks take 2 million messages, and minutes."""
     ranks, calls = 1024, 3
     program = simulated_program(ROOT / "bench/scale/collectives.c")
-    words = ["--machine", ROOT / "machines/fat-tree-128x64.json", "--np", ranks, "--json", "--selector", selector]
+    words = ["--machine", FAT_TREE, "--np", ranks, "--json", "--selector", selector]
     result = ranktree("simulate", *words, "--", program, 0, calls - 2, "bcast:8", "allreduce:8")
     assert result.returncode == 0, result.stderr
     report = json.loads("\n".join(result.stdout.splitlines()[2:]))
@@ -73,14 +74,11 @@ def test_levels_of_selectors_take_no_messages_between_all_pairs(
     assert 2 * calls * (ranks - 1) < messages < ranks * ranks / 2
 
 
-FAT_TREE = ROOT / "machines/fat-tree-128x64.json"
-
-
 @pytest.mark.parametrize("selector", ["ompi", "mpich", "mvapich2"])
 @pytest.mark.parametrize(
     ("machine", "ranks", "count"),
-    [("node:3 core:4", 11, 33), ("switch:2 node:4 core:2", 11, 33), (FAT_TREE, 257, 1)],
-    ids=["nodes", "switches", "hundreds"],
+    [("node:3 core:4", 11, 33), ("switch:2 node:4 core:2", 11, 33), (FAT_TREE, 1025, 1)],
+    ids=["nodes", "switches", "thousand"],
 )
 def test_results_of_every_selector_are_right(  # noqa: PLR0913, PLR0917  parameters and fixtures
     selector: str, machine: str, ranks: int, count: int, ranktree: Callable, simulated_program: Callable

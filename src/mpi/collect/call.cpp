@@ -191,7 +191,7 @@ Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elap
   Budget budget = agree(samples);
   elapsed = samples[0];
   const bool is_known = samples[1] != 0 && samples[2] == -samples[3];
-  const double memory = is_known ? budget.set_up.at(static_cast<std::size_t>(Account::SetUp::kFirstKind)) : 0;
+  const double memory = is_known ? budget.estimate(Account::SetUp::kFirstKind) : 0;
   if (is_known) budget.reserve = 0;
   if (const double missing = budget.missing(kWhat) + memory; missing > 0) {
     return {missing + budget.agreement, for_agreement(budget)};

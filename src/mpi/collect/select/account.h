@@ -59,9 +59,10 @@ struct Budget {
   double agreement = 0;                           // seconds that one takes
   std::array<double, Account::kSetUps> set_up{};  // seconds that each set-up is estimated to take
   double reserve = Account::kGrace;               // seconds that no set-up may use
+  [[nodiscard]] double estimate(Account::SetUp what) const { return set_up.at(static_cast<std::size_t>(what)); }
   // Seconds until it covers a set-up of so many seconds; at most 0 where it does.
   [[nodiscard]] double missing(double seconds) const { return seconds - (allowed - reserve); }
-  [[nodiscard]] double missing(Account::SetUp what) const { return missing(set_up.at(static_cast<std::size_t>(what))); }
+  [[nodiscard]] double missing(Account::SetUp what) const { return missing(estimate(what)); }
 };
 
 // Seconds that a set-up is expected to take, before the first of its kind, where a collective step takes `step`.

@@ -394,7 +394,7 @@ void Selector::keep(const Tried& tried) {
 // Collective. Makes the shared memory that a known variant needs, where the account covers it.
 bool Selector::can_begin_with(const Choice& known, const Operation& operation, const Budget& budget) {
   if (known.variant == Variant::kShared && !context_.has_node_team()) {
-    if (budget.set_up.at(static_cast<std::size_t>(Account::SetUp::kFirstKind)) > budget.allowed) return false;
+    if (budget.estimate(Account::SetUp::kFirstKind) > budget.allowed) return false;
     const double start = PMPI_Wtime();
     make_shared_memory();
     has_first_kind_ = true;

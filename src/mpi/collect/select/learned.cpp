@@ -92,8 +92,10 @@ std::optional<core::predict::Choice> choice_in(std::string_view lines, std::stri
   return std::nullopt;
 }
 
-// With the power of two of the latency in microseconds, `octaves` further.
-std::string key_across(const Kind& kind, const core::predict::Parameters& parameters, int octaves) {
+// decision_key() where latencies are 2^octaves as long.
+std::string key_near(const Context& context, const Kind& kind, const core::predict::Parameters& parameters,
+                     int octaves) {
+  if (context.node_count() == 1) return kind_text(kind);
   constexpr double kMicro = 1e6;
   constexpr double kLeast = 1e-3;
   const double latency = parameters.levels.empty() ? 1 / kMicro : parameters.levels.front().latency;
@@ -116,7 +118,7 @@ std::string shape_of(const Context& context) {
 }
 
 std::string decision_key(const Context& context, const Kind& kind, const core::predict::Parameters& parameters) {
-  return context.node_count() == 1 ? kind_text(kind) : key_across(kind, parameters, 0);
+  return key_near(context, kind, parameters, 0);
 }
 
 Learned::~Learned() {
@@ -179,8 +181,7 @@ std::optional<std::size_t> known_among(std::span<const core::predict::Candidate>
                                        const Context& context, const Kind& kind,
                                        const core::predict::Parameters& parameters) {
   for (const int near : {0, -1, 1}) {
-    const std::string key = context.node_count() == 1 ? kind_text(kind) : key_across(kind, parameters, near);
-    const auto known = choice_in(lines, key, kind.collective);
+    const auto known = choice_in(lines, key_near(context, kind, parameters, near), kind.collective);
     if (known && known->variant == core::predict::Variant::kNative) return 0;
     const auto found = std::find_if(candidates.begin(), candidates.end(),
                                     [&](const core::predict::Candidate& each) { return each.choice == known; });

@@ -245,16 +245,20 @@ TuningEntry::Step TuningEntry::use_known(std::size_t known) noexcept {
   winner_ = known;
   only_confirms_ = winner_ != 0;
   settle();
-  if (winner_ != 0) left_ = interval_ = 0;
-  unconfirmed_ = left_;
+  if (winner_ != 0) {
+    left_ = interval_ = 0;
+    unconfirmed_ = 0;
+  }
   return Step::kDecide;
 }
 
 TuningEntry::Step TuningEntry::propose(bool valid, std::optional<std::size_t> known) {
-  if (!valid) contestants_.resize(1);
+  if (!valid) {
+    contestants_.resize(1);
+    winner_ = 0;
+  }
   proposed_ = true;
   wait_ = 0;
-  if (!valid) winner_ = 0;
   if (valid && known) return use_known(*known);
   if (contestants_.size() > 1) return Step::kContinue;
   settle();
