@@ -10,20 +10,22 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "hw/place_here.h"
+#include "io/json_object.h"
 #include "mpi/check.h"
 #include "mpi/gather.h"
 #include "mpi/handle.h"
 
 namespace {
 
-using nlohmann::json;
 namespace mpi = ranktree::mpi;
+using ranktree::io::json_list;
+using ranktree::io::json_text;
+using ranktree::io::JsonObject;
 
 std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -44,32 +46,36 @@ bool describes_host() {
   return rank == 0;
 }
 
-std::string own_text() {
-  json own = {{"host", ranktree::hw::host_here()}, {"pus", ranktree::hw::pus_here()}};
-  if (describes_host()) own["cores"] = ranktree::hw::cores_here();
-  return own.dump(-1, ' ', true, json::error_handler_t::replace);
-}
-
-json report(const std::vector<std::string>& texts) {
-  json hosts = json::array();
-  json ranks = json::array();
+// By rank, each value as JSON; `cores` is empty where another rank describes the host.
+std::string report(const std::vector<std::string>& hosts, const std::vector<std::string>& pus,
+                   const std::vector<std::string>& cores) {
+  std::vector<std::string> descriptions;
+  std::vector<std::string> ranks;
   std::set<std::string> described;
-  for (const std::string& text : texts) {
-    json own = json::parse(text);
-    if (own.contains("cores") && described.insert(own["host"]).second) {
-      hosts.push_back({{"name", own["host"]}, {"cores", own["cores"]}});
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    if (!cores[i].empty() && described.insert(hosts[i]).second) {
+      descriptions.push_back(JsonObject().add_json("name", hosts[i]).add_json("cores", cores[i]).text());
     }
-    ranks.push_back({{"host", own["host"]}, {"pus", own["pus"]}});
+    ranks.push_back(JsonObject().add_json("host", hosts[i]).add_json("pus", pus[i]).text());
   }
-  return {{"format", "ranktree-ranks"}, {"version", 1}, {"mpi", library_version()}, {"hosts", hosts}, {"ranks", ranks}};
+  return JsonObject()
+      .add("format", std::string("ranktree-ranks"))
+      .add("version", 1)
+      .add("mpi", library_version())
+      .add_json("hosts", json_list(descriptions))
+      .add_json("ranks", json_list(ranks))
+      .text();
 }
 
 void report_ranks() {
   mpi::return_errors();
   int rank = 0;
   mpi::check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  const std::vector<std::string> texts = mpi::gather_texts(MPI_COMM_WORLD, own_text(), 0);
-  if (rank == 0) std::printf("%s\n", report(texts).dump().c_str());
+  const auto gather = [](const std::string& text) { return mpi::gather_texts(MPI_COMM_WORLD, text, 0); };
+  const std::vector<std::string> hosts = gather(json_text(ranktree::hw::host_here()));
+  const std::vector<std::string> pus = gather(json_text(ranktree::hw::pus_here()));
+  const std::vector<std::string> cores = gather(describes_host() ? json_text(ranktree::hw::cores_here()) : "");
+  if (rank == 0) std::printf("%s\n", report(hosts, pus, cores).c_str());
   // Before MPI_Finalize: some MPIs lose, or hold back, what is written later.
   std::fflush(stdout);
 }

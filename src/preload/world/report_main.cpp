@@ -10,12 +10,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hw/place_here.h"
+#include "io/json_object.h"
 #include "mpi/check.h"
 #include "mpi/gather.h"
 #include "mpi/handle.h"
@@ -24,9 +25,8 @@
 
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;  // "format" comes first
 namespace mpi = ranktree::mpi;
+using ranktree::io::JsonObject;
 
 void require(int code) {
   if (code == MPI_SUCCESS) return;
@@ -36,7 +36,7 @@ void require(int code) {
   throw std::runtime_error(length > 0 ? text.data() : "error " + std::to_string(code));
 }
 
-json own_chain() {
+std::vector<std::pair<std::string, std::int64_t>> own_chain() {
   constexpr std::size_t kMost = 64;
   std::vector<std::array<char, RANKTREE_MAX_TYPE>> types(kMost);
   std::array<std::int64_t, kMost> ids{};
@@ -45,9 +45,9 @@ json own_chain() {
   mpi::check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   require(ranktree_Comm_get_location(MPI_COMM_WORLD, rank, static_cast<int>(kMost), &levels,
                                      reinterpret_cast<char (*)[RANKTREE_MAX_TYPE]>(types.data()), ids.data()));
-  json chain = json::array();
+  std::vector<std::pair<std::string, std::int64_t>> chain;
   for (std::size_t i = 0; i < static_cast<std::size_t>(levels) && i < kMost; ++i) {
-    chain.push_back(json::array({types[i].data(), ids[i]}));
+    chain.emplace_back(types[i].data(), ids[i]);
   }
   return chain;
 }
@@ -60,15 +60,16 @@ std::string value_of(MPI_Info info, const char* key) {
 }
 
 // The result that the library reports.
-ordered_json outcome(MPI_Comm comm) {
+JsonObject outcome(MPI_Comm comm) {
   MPI_Info info = MPI_INFO_NULL;
   require(ranktree_Comm_get_info(comm, &info));
-  ordered_json said = {{"format", "ranktree-reorder"},
-                       {"version", 1},
-                       {"mode", value_of(info, "ranktree_reorder")},
-                       {"reason", value_of(info, "ranktree_reorder_reason")},
-                       {"before", value_of(info, "ranktree_reorder_before")},
-                       {"after", value_of(info, "ranktree_reorder_after")}};
+  JsonObject said;
+  said.add("format", std::string("ranktree-reorder"))
+      .add("version", 1)
+      .add("mode", value_of(info, "ranktree_reorder"))
+      .add("reason", value_of(info, "ranktree_reorder_reason"))
+      .add("before", value_of(info, "ranktree_reorder_before"))
+      .add("after", value_of(info, "ranktree_reorder_after"));
   mpi::check(MPI_Info_free(&info), "MPI_Info_free");
   return said;
 }
@@ -99,14 +100,12 @@ void report(const std::string& pattern, const std::string& metric, const std::ve
                                 graph.degrees.data(), graph.destinations.data(), weights.data(), info, &rank,
                                 reordered.receive()));
   mpi::check(MPI_Info_free(&info), "MPI_Info_free");
-  const json own = {
-      {"host", ranktree::hw::host_here()}, {"pus", ranktree::hw::pus_here()}, {"chain", own_chain()}, {"new", rank}};
-  const auto texts = mpi::gather_texts(MPI_COMM_WORLD, own.dump(-1, ' ', true, json::error_handler_t::replace), 0);
-  ordered_json said = outcome(reordered.get());
-  if (texts.empty()) return;
-  said["ranks"] = ordered_json::array();
-  for (const std::string& text : texts) said["ranks"].push_back(ordered_json::parse(text));
-  std::printf("%s\n", said.dump().c_str());
+  JsonObject own;
+  own.add("host", ranktree::hw::host_here()).add("pus", ranktree::hw::pus_here()).add("chain", own_chain());
+  const auto ranks = mpi::gather_texts(MPI_COMM_WORLD, own.add("new", rank).text(), 0);
+  JsonObject said = outcome(reordered.get());
+  if (ranks.empty()) return;
+  std::printf("%s\n", said.add_json("ranks", ranktree::io::json_list(ranks)).text().c_str());
   // Before MPI_Finalize: some MPIs lose, or hold back, what is written later.
   std::fflush(stdout);
 }

@@ -17,12 +17,12 @@
 #include <exception>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/schedule/makers.h"
+#include "io/json_object.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
 #include "mpi/handle.h"
@@ -35,48 +35,47 @@
 
 namespace {
 
-using nlohmann::json;
 namespace mpi = ranktree::mpi;
 namespace bench = ranktree::mpi::bench;
 using ranktree::core::schedule::Collective;
+using ranktree::io::JsonObject;
 
 // Flushed at once: some MPIs lose, or hold back, what is written later than MPI_Finalize.
-void print(const json& line) {
-  std::printf("%s\n", line.dump().c_str());
+void print(const JsonObject& line) {
+  std::printf("%s\n", line.text().c_str());
   std::fflush(stdout);
 }
 
-json described(const bench::TrialCase& trial, mpi::collect::Context& context) {
+JsonObject described(const bench::TrialCase& trial, mpi::collect::Context& context) {
   const Collective collective = trial.operation().collective;
-  return {{"collective", std::string(ranktree::core::schedule::collective_name(collective))},
-          {"bytes", trial.bytes()},
-          {"ranks", context.size()},
-          {"nodes", context.node_count()}};
+  return JsonObject()
+      .add("collective", std::string(ranktree::core::schedule::collective_name(collective)))
+      .add("bytes", trial.bytes())
+      .add("ranks", context.size())
+      .add("nodes", context.node_count());
 }
 
-void print_figures(json line, const bench::Figures& figures) {
-  line["variant"] = figures.variant;
+void print_figures(JsonObject line, const bench::Figures& figures) {
+  line.add("variant", figures.variant);
   if (!figures.wrong.empty()) {
-    line["wrong"] = figures.wrong;
+    line.add("wrong", figures.wrong);
   } else {
-    line.update({{"calls", figures.calls},
-                 {"min", figures.least},
-                 {"median", figures.median},
-                 {"mean", figures.mean},
-                 {"high", figures.high},
-                 {"cpu", figures.central},
-                 {"ratio", figures.ratio}});
+    line.add("calls", figures.calls)
+        .add("min", figures.least)
+        .add("median", figures.median)
+        .add("mean", figures.mean)
+        .add("high", figures.high)
+        .add("cpu", figures.central)
+        .add("ratio", figures.ratio);
   }
   print(line);
 }
 
 // No rank sends anything while rank 0 waits: the others wait for it, without a message, in the broadcast.
-void wait_for_reader(json line, const bench::Variant& variant, bool after, int rank) {
+void wait_for_reader(JsonObject line, const bench::Variant& variant, bool after, int rank) {
   mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
   if (rank == 0) {
-    line["pause"] = after ? "end" : "begin";
-    line["variant"] = variant.text;
-    print(line);
+    print(line.add("pause", std::string(after ? "end" : "begin")).add("variant", variant.text));
     std::string answer;
     std::getline(std::cin, answer);
   }
@@ -106,7 +105,7 @@ class Program {
     variants.reserve(options_.variants.size());
     for (const std::string& text : options_.variants) variants.push_back(bench::read_variant(text, collective));
     bench::TrialCase trial(collective, bytes, options_.root, MPI_COMM_WORLD);
-    const json line = described(trial, *context_);
+    const JsonObject line = described(trial, *context_);
     if (options_.pause > 0) {
       const auto pause = [&](const bench::Variant& variant, bool after) {
         wait_for_reader(line, variant, after, context_->rank());

@@ -16,7 +16,6 @@
 #include <exception>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -26,6 +25,7 @@
 #include "core/predict/parameters.h"
 #include "core/schedule/hierarchy.h"
 #include "hw/place_here.h"
+#include "io/json_object.h"
 #include "io/parameters_file.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
@@ -36,7 +36,6 @@
 
 namespace {
 
-using nlohmann::json;
 namespace mpi = ranktree::mpi;
 namespace core = ranktree::core;
 using core::predict::LevelParameters;
@@ -81,8 +80,8 @@ std::string library_version() {
 }
 
 // One line, flushed at once: some MPIs lose, or hold back, what is written later than MPI_Finalize.
-void print(const json& line) {
-  std::printf("%s\n", line.dump(-1, ' ', true, json::error_handler_t::replace).c_str());
+void print(const std::string& line) {
+  std::printf("%s\n", line.c_str());
   std::fflush(stdout);
 }
 
@@ -182,7 +181,7 @@ void calibrate(const Context& context, double seconds) {
   measured.nodes = context.node_count();
   measured.ranks_of_node = ranks_of_fullest_node(context);
   measured.pus_of_rank = static_cast<int>(ranktree::hw::pus_here().size());
-  print(json::parse(ranktree::io::write_parameters(measured)));
+  print(ranktree::io::json_line(ranktree::io::write_parameters(measured)));
 }
 
 // The groups of each given level by rank; levels that separate no ranks were left out, so their groups are those of the
@@ -207,13 +206,15 @@ std::vector<std::vector<std::int32_t>> colours_of(const Context& context) {
 
 void print_places(const Context& context) {
   if (context.rank() != 0) return;
-  print({{"format", "ranktree-places"},
-         {"version", 1},
-         {"mpi", library_version()},
-         {"machine", ranktree::hw::host_here()},
-         {"levels", context.level_names()},
-         {"colours", colours_of(context)},
-         {"nodes", context.node_of()}});
+  print(ranktree::io::JsonObject()
+            .add("format", std::string("ranktree-places"))
+            .add("version", 1)
+            .add("mpi", library_version())
+            .add("machine", ranktree::hw::host_here())
+            .add("levels", context.level_names())
+            .add("colours", colours_of(context))
+            .add("nodes", context.node_of())
+            .text());
 }
 
 void work(const std::vector<std::string>& words) {
