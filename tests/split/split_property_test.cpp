@@ -16,6 +16,7 @@
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "fixtures.h"
+#include "helpers/sanitized.h"
 #include "reference.h"
 
 namespace {
@@ -149,7 +150,7 @@ void check_all_levels(const std::vector<Spot>& spots, const std::vector<int>& ke
 
 TEST(Split, FollowsTheDefinition) {
   Random random(20181);
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < (ranktree::test::kSanitized ? 100 : 400); ++round) {
     const Case one = random_case(random);
     for (const Leftover leftover : {Leftover::kNull, Leftover::kSelf, Leftover::kGroup}) {
       check_all_levels(one.spots, one.keys, leftover, random);

@@ -130,7 +130,7 @@ def test_other_types_are_the_mpis(made, served):
 def test_the_resources_are_listed_where_the_mpi_has_the_call(mpi, made, served):
     kinds = ["Machine", "Package", "NUMANode", "L3Cache", "L2Cache", "L1Cache", "Core", "PU"]
     words = " ".join(f"hwloc://{kind}=true" for kind in kinds)
-    expected = words if mpi.name in {"mpich5", "mpichabi", "intelmpi"} else "none"
+    expected = words if mpi.name in {"mpich5", "mpiabi1", "intelmpi2021"} else "none"
     assert served(made("unmodified.c"), "info") == [f"{rank}: {expected}" for rank in range(8)]
 
 
