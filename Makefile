@@ -94,7 +94,8 @@ tsan: setup
 	$$(setarch -R true 2>/dev/null && echo setarch -R) build/tsan/bin/test_shared --gtest_brief=1
 
 ## make nompi        build and test core, io, hw, Python and the command line where no MPI can be seen
-# Without the long tests of objects that `make build` compiles by the same commands: `make test` runs those.
+# Without the long tests of objects that `make build` compiles by the same commands, and with those tests of commands
+# that an MPI could matter to: `make test` runs all.
 nompi: setup
 	tools/without_mpi.sh $(MAKE) nompi-inside
 nompi-inside:
@@ -102,7 +103,7 @@ nompi-inside:
 	cmake --build build/nompi --parallel $(JOBS)
 	ctest --preset nompi --parallel 2 --exclude-regex '^(place|schedule|shared)$$'
 	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) -m "$(QUICK)" \
-	  tests/topo tests/pattern tests/place
+	  tests/topo tests/pattern $(addprefix tests/place/test_,bindings.py map.py map_options.py networks.py pins.py place_api.py)
 
 ## make bench-gate  performance that noise cannot tip (instructions, costs, bytes) beside bench/gate/table.csv, in 4 minutes
 bench-gate: build

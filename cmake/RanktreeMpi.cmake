@@ -2,7 +2,7 @@
 #
 # FindMPI knows one MPI a build tree and mixes up mpiexec between two installed side by side, so the compiler wrappers
 # are queried directly. After this file:
-#   RANKTREE_MPI_NAMES                     e.g. "openmpi;mpich;openmpi5;mpich5;mpichabi;intelmpi"
+#   RANKTREE_MPI_NAMES                     e.g. "openmpi;mpich;openmpi5;mpich5;mpiabi1;intelmpi2021"
 #   ranktree_mpi_<name>                    include folders and libraries
 #   RANKTREE_MPICC_<name>
 #   RANKTREE_MPIEXEC_<name>                its launcher; empty where none lies beside the wrapper or on PATH

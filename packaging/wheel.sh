@@ -20,7 +20,7 @@ work=$(cd "$work" && pwd)
 # Intel MPI is of the MPICH family: its programs use what is built for MPICH.
 mpis="openmpi=/usr/bin/mpicc.openmpi;mpich=/usr/bin/mpicc.mpich"
 for mpi in $(tr ';' ' ' <"$root/.mpis.list"); do
-  case $mpi in intelmpi=*) ;; *) mpis="$mpis;$mpi" ;; esac
+  case $mpi in intelmpi*=*) ;; *) mpis="$mpis;$mpi" ;; esac
 done
 
 rm -rf "$work/raw"

@@ -19,6 +19,8 @@ os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 # Without it every MPI_Init looks for Omni-Path by libpsm2 and libfabric, and for InfiniBand by UCX: 0.2 s in
 # Open MPI 4.1, half the CPU time in 5.
 os.environ.setdefault("OMPI_MCA_pml", "^cm,ucx")
+# NumPy's threads, which nothing here needs, spin for as long as its import takes.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # The package beside the command under test, where the build has one: Python keeps the first that anything imports.
 if "RANKTREE_COMMAND" in os.environ:
     sys.path.insert(0, str(Path(os.environ["RANKTREE_COMMAND"]).resolve().parents[1] / "python"))

@@ -39,9 +39,10 @@ install mpich5 bin/mpicc_abi mpich==5.0.2 || missing=$((missing + 1))
 # 2021.19.0 needs a wheel of libfabric that PyPI does not have; 2021.18.1 contains libfabric.
 install intelmpi bin/mpiexec.hydra impi-rt==2021.18.1 impi-devel==2021.18.1 || missing=$((missing + 1))
 
+# By the names that the build gives to what it finds.
 list=
-for entry in openmpi5=openmpi5/bin/mpicc mpich5=mpich5/bin/mpicc mpichabi=mpich5/bin/mpicc_abi \
-  intelmpi=intelmpi/bin/mpicc; do
+for entry in openmpi5=openmpi5/bin/mpicc mpich5=mpich5/bin/mpicc mpiabi1=mpich5/bin/mpicc_abi \
+  intelmpi2021=intelmpi/bin/mpicc; do
   [ -e "$destination/${entry#*=}" ] && list="$list${list:+;}${entry%%=*}=$destination/${entry#*=}"
 done
 echo "$list"

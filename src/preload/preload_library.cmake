@@ -1,5 +1,7 @@
 # What every library for LD_PRELOAD has in common.
 set(RANKTREE_PRELOAD_FOLDER ${CMAKE_CURRENT_LIST_DIR})
+# Where src/preload/CMakeLists.txt, which includes this, puts preload_has.h and preload_exports.h of each MPI.
+set(RANKTREE_PRELOAD_DECLARED ${CMAKE_CURRENT_BINARY_DIR})
 
 # ranktree_preload_library(<target> <mpi>) for a shared library made before, whose exports.map lies beside the caller:
 # the common sources, options of compiling and linking, and where it is installed.
@@ -9,7 +11,7 @@ function(ranktree_preload_library target mpi)
     ${target}
     PRIVATE RANKTREE_CALLS_LIBRARY="$<TARGET_SONAME_FILE_NAME:ranktree_mpi_c_${mpi}>"
   )
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/src/preload/${mpi})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${RANKTREE_PRELOAD_DECLARED}/${mpi})
   target_compile_options(${target} PRIVATE -fno-semantic-interposition -fno-plt)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ranktree_mpi_${mpi}> $<BUILD_INTERFACE:ranktree_options>)
   # Nothing of ours but the MPI calls may be seen by the program, nor its C++ library be replaced by ours.

@@ -20,7 +20,7 @@ NO_THREADS = "the MPI does not give MPI_THREAD_MULTIPLE"
 Run = Callable[..., list[str]]
 
 
-@pytest.fixture(params=["openmpi5", "mpich5", "mpichabi", "intelmpi"])
+@pytest.fixture(params=["openmpi5", "mpich5", "mpiabi1", "intelmpi2021"])
 def wheel(request: pytest.FixtureRequest, build_folder: Path) -> FakedMpi:
     """Each of the wheels' MPIs."""
     return needed_mpi(request.param, build_folder)

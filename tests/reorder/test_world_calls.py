@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-NAMES = ["openmpi", "mpich", "openmpi5", "mpich5", "mpichabi", "intelmpi"]
+NAMES = ["openmpi", "mpich", "openmpi5", "mpich5", "mpiabi1", "intelmpi2021"]
 HEADERS = "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
 # A declaration, and its parameters, which may hold the parentheses of function types.
 FUNCTION = re.compile(r"\b(P?MPIX?_[A-Z]\w*)\s*\(((?:[^()]|\([^()]*\))*)\)\s*(?=[;_a-z])")

@@ -11,7 +11,7 @@ from tests.helpers.faked_mpis import QUIET, FakedMpi, built_mpis, finish
 
 RANKS = 3
 SECONDS = 60
-NAMES = ["openmpi5", "mpich5", "mpichabi", "intelmpi"]
+NAMES = ["openmpi5", "mpich5", "mpiabi1", "intelmpi2021"]
 PROGRAMS = [["collectives"], ["communicators"], ["topologies"], ["session", "alone"], ["spawn"], ["extensions"]]
 
 
