@@ -95,7 +95,7 @@ tsan: setup
 
 ## make nompi        build and test core, io, hw, Python and the command line where no MPI can be seen
 # Without the long tests of objects that `make build` compiles by the same commands, and with those tests of commands
-# that an MPI could matter to: `make test` runs all.
+# that an MPI could matter to: `make test` runs all, with MPIs.
 nompi: setup
 	tools/without_mpi.sh $(MAKE) nompi-inside
 nompi-inside:
@@ -103,7 +103,8 @@ nompi-inside:
 	cmake --build build/nompi --parallel $(JOBS)
 	ctest --preset nompi --parallel 2 --exclude-regex '^(place|schedule|shared)$$'
 	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) -m "$(QUICK)" \
-	  tests/topo tests/pattern $(addprefix tests/place/test_,bindings.py map.py map_options.py networks.py pins.py place_api.py)
+	  tests/topo tests/pattern tests/place \
+	  $(foreach test,bench_instances map_input peers point_to_point quality,--ignore=tests/place/test_$(test).py)
 
 ## make bench-gate  performance that noise cannot tip (instructions, costs, bytes) beside bench/gate/table.csv, in 4 minutes
 bench-gate: build

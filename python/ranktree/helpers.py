@@ -15,14 +15,17 @@ SECONDS = 30
 TABLE = "mpis.json"  # written by cmake/RanktreeMpi.cmake
 HOW_TO_BUILD = (
     "to build for an MPI: ranktree doctor --build /path/of/mpicc, "
-    "or pip install . -C cmake.define.RANKTREE_MPIS=NAME=/path/of/mpicc, or cmake -DRANKTREE_MPIS=NAME=/path/of/mpicc"
+    "or pip install . --config-settings cmake.define.RANKTREE_MPIS=NAME=/path/of/mpicc, "
+    "or cmake -DRANKTREE_MPIS=NAME=/path/of/mpicc"
 )
 
 
 def built() -> dict[str, Path]:
-    """The helpers by name of their MPI."""
+    """The helpers by name of their MPI; those of the standard ABI, which fewer programs are built for, come last."""
     prefix = "ranktree-ranks-"
-    return {path.name.removeprefix(prefix): path for path in sorted(LIBRARY_FOLDER.glob(prefix + "*"))}
+    names = sorted(path.name.removeprefix(prefix) for path in LIBRARY_FOLDER.glob(prefix + "*"))
+    standard = {entry["name"] for entry in build_table()["mpis"] if entry.get("abi") == "standard"}
+    return {name: LIBRARY_FOLDER / f"{prefix}{name}" for name in sorted(names, key=lambda name: name in standard)}
 
 
 @functools.cache

@@ -16,7 +16,7 @@ std::string json_text(const Value& value);
 // A list of values that are JSON already.
 std::string json_list(const std::vector<std::string>& values);
 
-// JSON of several lines, on one. Throws core::Error(kInput) where it is no JSON.
+// JSON of several lines, on one, members sorted by name. Throws core::Error(kInput) where parse_json() does.
 std::string json_line(std::string_view json);
 
 // An object, member by member in the order of the calls.

@@ -1,4 +1,4 @@
-# Parameters of the cost models, rules of collectives, and what the programs that measure them print.
+# Parameters of the cost models, rules of collectives, and the lines that MPI programs print.
 target_sources(
   ranktree_io
   PRIVATE

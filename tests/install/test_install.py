@@ -221,8 +221,9 @@ def test_wheel(tmp_path: Path) -> None:
     run(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv/bin/python"
     variables = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "SKBUILD_CMAKE_BUILD_TYPE": BUILD_TYPE, **COMPILERS}
+    variables["SKBUILD_INSTALL_STRIP"] = "true"
     options = ("-q", "--disable-pip-version-check")
-    build = ("--no-deps", "--no-build-isolation", "--check-build-dependencies", "-C", "install.strip=true")
+    build = ("--no-deps", "--no-build-isolation", "--check-build-dependencies")
     run(sys.executable, "-m", "pip", "wheel", *options, *build, "-w", tmp_path, root, **variables)
     run(python, "-m", "pip", "install", *options, "--no-compile", *tmp_path.glob("ranktree-*.whl"))
     assert "6 places" in run(tmp_path / "venv/bin/ranktree", "topo", MACHINE)

@@ -17,7 +17,7 @@ echo "$@" | tr ' ,' '\\n\\n' | grep LD_PRELOAD
 """
 SEARCH = {"mpis": [], "names": ["mpicc.openmpi", "mpicc"], "folders": ["/opt/none/bin", "/usr/bin"]}
 LOOKED_FOR = "it looked for mpicc.openmpi, mpicc in /opt/none/bin, /usr/bin"
-HOW_TO_BUILD = "pip install . -C cmake.define.RANKTREE_MPIS=NAME=/path/of/mpicc"
+HOW_TO_BUILD = "pip install . --config-settings cmake.define.RANKTREE_MPIS=NAME=/path/of/mpicc"
 LAUNCH = ["mpiexec", "-n", "1", "true"]
 
 

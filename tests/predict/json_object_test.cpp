@@ -32,7 +32,7 @@ TEST(JsonText, IsAsciiOnOneLineWhateverTheBytes) {
 }
 
 TEST(JsonLine, TakesOutWhatIsBetweenValuesAndRefusesOtherTexts) {
-  EXPECT_EQ(json_line("{\n  \"a b\": [1,\n 2]\n}\n"), R"({"a b":[1,2]})");
+  EXPECT_EQ(json_line("{\n  \"c d\": [1,\n 2],\n  \"a b\": 3}\n"), R"({"a b":3,"c d":[1,2]})");
   EXPECT_THROW(json_line("{\"a\": 1"), ranktree::core::Error);
 }
 
