@@ -146,13 +146,13 @@ class Simulator:
         for tool in ("smpicxx", "smpirun"):
             if shutil.which(tool) is None:
                 raise RuntimeError(f"{tool} is not here (Debian: simgrid, libsimgrid-dev)")
-        libraries = sorted(build.rglob("libranktree_core.a"))
-        if not libraries:
-            raise RuntimeError(f"{build}: no libranktree_core.a (ninja -C {build} ranktree_core)")
+        library = build / "lib/libranktree_core.a"
+        if not library.exists():
+            raise RuntimeError(f"{library}: not there (ninja -C {build} ranktree_core)")
         self.folder = folder
         self.program = folder / "simulate"
         source = HERE / "simulate.cpp"
-        command = ["smpicxx", "-std=c++20", "-O2", f"-I{ROOT / 'src'}", str(source), str(libraries[0])]
+        command = ["smpicxx", "-std=c++20", "-O2", f"-I{ROOT / 'src'}", str(source), str(library)]
         subprocess.run([*command, "-o", str(self.program)], check=True, timeout=TIME_LIMIT)
 
     def run(self, platform: Platform, placement: str, cases: Sequence[Case], by: str) -> list[Row]:

@@ -273,7 +273,7 @@ class Runner:
         """Of core/place."""
         program = self.folder / "arity"
         if not program.exists():
-            core = self.build / "ranktree/src/core/libranktree_core.a"
+            core = self.build / "lib/libranktree_core.a"
             source = ROOT / "bench/papers/arity.cpp"
             self.words("c++", "-std=c++20", f"-I{ROOT / 'src'}", source, core, "-o", program)
         _, threshold, divisor = self.words(program, arity).strip().split(",")

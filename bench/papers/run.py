@@ -38,7 +38,7 @@ class Simulator:
         """Compiles both programs for SMPI."""
         self.command = build.resolve() / "bin/ranktree"
         self.schedules, self.groups = folder / "schedules", folder / "groups"
-        core = build.resolve() / "ranktree/src/core/libranktree_core.a"
+        core = build.resolve() / "lib/libranktree_core.a"
         options = ["-std=c++20", "-O2", "-DCHECKED_BYTES=-1", "-DFOLLOWED_STEPS=0", f"-I{ROOT / 'src'}"]
         self.compile([*options, ROOT / "bench/collect/simulate.cpp", core, "-o", self.schedules])
         self.compile(["-std=c++20", "-O2", ROOT / "bench/papers/groups.cpp", "-o", self.groups])

@@ -132,7 +132,7 @@ def test_a_program_of_sessions_leaves_finished_parts(mpi, library, made, output,
 
 
 def test_the_archive_traces_a_program_it_is_linked_into(mpi, made, output, build_folder):
-    archive = build_folder / f"ranktree/src/preload/libranktree_trace_{mpi.name}.a"
+    archive = build_folder / f"lib/libranktree_trace_{mpi.name}.a"
     if not archive.exists():
         pytest.skip("built with -DRANKTREE_STATIC_TRACE=ON only")
     program = made("ring.c", archive, "-lz", "-lstdc++", "-lm")
