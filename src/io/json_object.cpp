@@ -14,24 +14,20 @@ namespace {
 
 constexpr int kMostDepth = 64;
 
-std::string on_one_line(const nlohmann::ordered_json& value) {
+std::string on_one_line(const nlohmann::json& value) {
   return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
 
-template <typename Value>
-std::string json_text(const Value& value) {
-  return on_one_line(value);
-}
-template std::string json_text(const std::string&);
-template std::string json_text(const int&);
-template std::string json_text(const std::int64_t&);
-template std::string json_text(const double&);
-template std::string json_text(const std::vector<int>&);
-template std::string json_text(const std::vector<std::vector<int>>&);
-template std::string json_text(const std::vector<std::string>&);
-template std::string json_text(const std::vector<std::pair<std::string, std::int64_t>>&);
+std::string json_text(std::string_view value) { return on_one_line(value); }
+std::string json_text(int value) { return on_one_line(value); }
+std::string json_text(std::int64_t value) { return on_one_line(value); }
+std::string json_text(double value) { return on_one_line(value); }
+std::string json_text(const std::vector<int>& value) { return on_one_line(value); }
+std::string json_text(const std::vector<std::vector<int>>& value) { return on_one_line(value); }
+std::string json_text(const std::vector<std::string>& value) { return on_one_line(value); }
+std::string json_text(const std::vector<std::pair<std::string, std::int64_t>>& value) { return on_one_line(value); }
 
 std::string json_list(const std::vector<std::string>& values) {
   std::string list;
@@ -43,7 +39,7 @@ std::string json_line(std::string_view json) { return on_one_line(parse_json(jso
 
 JsonObject& JsonObject::add_json(std::string_view name, std::string_view value) {
   if (!members_.empty()) members_ += ',';
-  members_.append(json_text(std::string(name))).append(":").append(value);
+  members_.append(json_text(name)).append(":").append(value);
   return *this;
 }
 

@@ -2,16 +2,23 @@
 // every MPI has programs of its own.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ranktree::io {
 
-// The value in JSON, all of it ASCII; bytes that are no UTF-8 become U+FFFD. Value: one of those that
-// json_object.cpp lists.
-template <typename Value>
-std::string json_text(const Value& value);
+// The value in JSON, all of it ASCII; bytes that are no UTF-8 become U+FFFD.
+std::string json_text(std::string_view value);
+std::string json_text(int value);
+std::string json_text(std::int64_t value);
+std::string json_text(double value);
+std::string json_text(const std::vector<int>& value);
+std::string json_text(const std::vector<std::vector<int>>& value);
+std::string json_text(const std::vector<std::string>& value);
+std::string json_text(const std::vector<std::pair<std::string, std::int64_t>>& value);
 
 // A list of values that are JSON already.
 std::string json_list(const std::vector<std::string>& values);

@@ -59,7 +59,7 @@ std::string report(const std::vector<std::string>& hosts, const std::vector<std:
     ranks.push_back(JsonObject().add_json("host", hosts[i]).add_json("pus", pus[i]).text());
   }
   return JsonObject()
-      .add("format", std::string("ranktree-ranks"))
+      .add("format", "ranktree-ranks")
       .add("version", 1)
       .add("mpi", library_version())
       .add_json("hosts", json_list(descriptions))

@@ -19,13 +19,13 @@ using ranktree::io::JsonObject;
 TEST(JsonObject, KeepsTheOrderOfItsMembers) {
   JsonObject object;
   EXPECT_EQ(object.text(), "{}");
-  object.add("z", 1).add("a", std::string("b")).add_json("list", json_list({json_text(0.5), "[]"}));
+  object.add("z", 1).add("a", "b").add_json("list", json_list({json_text(0.5), "[]"}));
   EXPECT_EQ(object.text(), R"({"z":1,"a":"b","list":[0.5,[]]})");
 }
 
 TEST(JsonText, IsAsciiOnOneLineWhateverTheBytes) {
-  EXPECT_EQ(json_text(std::string("\"n\\0\"\n")), R"("\"n\\0\"\n")");
-  EXPECT_EQ(json_text(std::string("n\xff\xc3\xa9")), R"("n\ufffd\u00e9")");
+  EXPECT_EQ(json_text("\"n\\0\"\n"), R"("\"n\\0\"\n")");
+  EXPECT_EQ(json_text("n\xff\xc3\xa9"), R"("n\ufffd\u00e9")");
   const std::vector<std::pair<std::string, std::int64_t>> chain{{"Node", 0}, {"Core", 3}};
   EXPECT_EQ(json_text(chain), R"([["Node",0],["Core",3]])");
   EXPECT_EQ(json_list({}), "[]");

@@ -64,7 +64,7 @@ JsonObject outcome(MPI_Comm comm) {
   MPI_Info info = MPI_INFO_NULL;
   require(ranktree_Comm_get_info(comm, &info));
   JsonObject said;
-  said.add("format", std::string("ranktree-reorder"))
+  said.add("format", "ranktree-reorder")
       .add("version", 1)
       .add("mode", value_of(info, "ranktree_reorder"))
       .add("reason", value_of(info, "ranktree_reorder_reason"))

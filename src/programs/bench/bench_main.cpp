@@ -49,7 +49,7 @@ void print(const JsonObject& line) {
 JsonObject described(const bench::TrialCase& trial, mpi::collect::Context& context) {
   const Collective collective = trial.operation().collective;
   return JsonObject()
-      .add("collective", std::string(ranktree::core::schedule::collective_name(collective)))
+      .add("collective", ranktree::core::schedule::collective_name(collective))
       .add("bytes", trial.bytes())
       .add("ranks", context.size())
       .add("nodes", context.node_count());
@@ -75,7 +75,7 @@ void print_figures(JsonObject line, const bench::Figures& figures) {
 void wait_for_reader(JsonObject line, const bench::Variant& variant, bool after, int rank) {
   mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
   if (rank == 0) {
-    print(line.add("pause", std::string(after ? "end" : "begin")).add("variant", variant.text));
+    print(line.add("pause", after ? "end" : "begin").add("variant", variant.text));
     std::string answer;
     std::getline(std::cin, answer);
   }

@@ -207,7 +207,7 @@ std::vector<std::vector<std::int32_t>> colours_of(const Context& context) {
 void print_places(const Context& context) {
   if (context.rank() != 0) return;
   print(ranktree::io::JsonObject()
-            .add("format", std::string("ranktree-places"))
+            .add("format", "ranktree-places")
             .add("version", 1)
             .add("mpi", library_version())
             .add("machine", ranktree::hw::host_here())
