@@ -23,9 +23,9 @@ HOW_TO_BUILD = (
 def built() -> dict[str, Path]:
     """The helpers by name of their MPI; those of the standard ABI, which fewer programs are built for, come last."""
     prefix = "ranktree-ranks-"
-    names = sorted(path.name.removeprefix(prefix) for path in LIBRARY_FOLDER.glob(prefix + "*"))
+    found = {path.name.removeprefix(prefix): path for path in LIBRARY_FOLDER.glob(prefix + "*")}
     standard = {entry["name"] for entry in build_table()["mpis"] if entry.get("abi") == "standard"}
-    return {name: LIBRARY_FOLDER / f"{prefix}{name}" for name in sorted(names, key=lambda name: name in standard)}
+    return {name: found[name] for name in sorted(found, key=lambda name: (name in standard, name))}
 
 
 @functools.cache

@@ -220,8 +220,12 @@ def test_wheel(tmp_path: Path) -> None:
     root = HERE.parent.parent
     run(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv/bin/python"
-    variables = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "SKBUILD_CMAKE_BUILD_TYPE": BUILD_TYPE, **COMPILERS}
-    variables["SKBUILD_INSTALL_STRIP"] = "true"
+    variables = {
+        "CMAKE_BUILD_PARALLEL_LEVEL": "2",
+        "SKBUILD_CMAKE_BUILD_TYPE": BUILD_TYPE,
+        "SKBUILD_INSTALL_STRIP": "true",
+        **COMPILERS,
+    }
     options = ("-q", "--disable-pip-version-check")
     build = ("--no-deps", "--no-build-isolation", "--check-build-dependencies")
     run(sys.executable, "-m", "pip", "wheel", *options, *build, "-w", tmp_path, root, **variables)

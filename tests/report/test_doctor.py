@@ -42,6 +42,17 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def test_helpers_of_the_standard_abi_come_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first that can serve a program is taken, and few programs are built for that ABI."""
+    names = {"mpiabi1": "standard", "openmpi": "openmpi", "mpich": "mpich"}
+    for name in names:
+        (tmp_path / f"ranktree-ranks-{name}").touch()
+    monkeypatch.setattr(helpers, "LIBRARY_FOLDER", tmp_path)
+    table = {"mpis": [{"name": name, "abi": abi} for name, abi in names.items()]}
+    monkeypatch.setattr(helpers, "build_table", lambda: table)
+    assert list(helpers.built()) == ["mpich", "openmpi", "mpiabi1"]
+
+
 def statuses(findings: object) -> list[tuple[str, str]]:
     """(check, status) of each."""
     return [(each.check, each.status) for each in findings]
