@@ -130,6 +130,10 @@ class Pattern:
         """
 
     @property
+    def amounts(self) -> tuple[float, float]:
+        """(messages, bytes) of all pairs and classes together."""
+
+    @property
     def collectives(self) -> list:
         """Collective calls, one dict a kind of call."""
 

@@ -18,7 +18,7 @@ SYSTEM_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 LDCONFIG_SECONDS = 10
 MAX_PROGRAM_HEADERS = 4096
 SHT_DYNSYM = 11
-MPI_CALL = re.compile(r"P?MPI_[A-Z]")
+MPI_CALL = re.compile(rb"P?MPI_[A-Z][^\0]*")
 
 
 @dataclass
@@ -114,16 +114,15 @@ def mpi_calls(path: Path) -> tuple[frozenset[str], frozenset[str]]:
     needed: set[str] = set()
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
-            for name, section in read_symbols(data):
-                if MPI_CALL.match(name):
-                    (defined if section else needed).add(name)
+            for name, section in read_mpi_symbols(data):
+                (defined if section else needed).add(name)
         except (struct.error, IndexError, ValueError):
             raise ValueError(f"{path}: a damaged ELF file") from None
     return frozenset(defined), frozenset(needed)
 
 
-def read_symbols(data: mmap.mmap) -> Iterator[tuple[str, int]]:
-    """Name and section of each dynamic symbol; section 0 is another file's."""
+def read_mpi_symbols(data: mmap.mmap) -> Iterator[tuple[str, int]]:
+    """Name and section of each dynamic symbol that is a C call of MPI; section 0 is another file's."""
     if data[:4] != MAGIC or data[4] != 2:
         return
     order = "<" if data[5] == 1 else ">"
@@ -133,9 +132,11 @@ def read_symbols(data: mmap.mmap) -> Iterator[tuple[str, int]]:
     for _, kind, _, _, offset, length, link in headers:
         if kind != SHT_DYNSYM:
             continue
-        strings = headers[link][4]
+        first, size = headers[link][4:6]
+        strings = data[first : first + size]
         for name, _, _, section, _, _ in struct.iter_unpack(order + "IBBHQQ", data[offset : offset + length]):
-            yield text_at(data, strings + name), section
+            if call := MPI_CALL.match(strings, name):
+                yield call[0].decode(errors="surrogateescape"), section
 
 
 def file_offset(segments: list[Segment], address: int) -> int:

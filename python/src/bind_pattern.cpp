@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -131,6 +132,13 @@ Pattern from_pairs(std::int64_t ranks, const Integers& sources, const Integers& 
                        .bytes = bytes.data()[i]});
   }
   return pattern::from_entries(narrowed(ranks), entries);
+}
+
+// Without an array: numpy takes longer to import than all else of a command that needs no other.
+std::pair<double, double> amounts(const Pattern& self) {
+  const pattern::Traffic traffic = pattern::total(self);
+  const auto sum = [](const std::vector<double>& values) { return std::reduce(values.begin(), values.end()); };
+  return {sum(traffic.messages), sum(traffic.bytes)};
 }
 
 nb::list collectives(const Pattern& self) {
@@ -275,6 +283,7 @@ void bind_class(nb::module_& module) {
           },
           nb::arg("kind"), nb::rv_policy::reference,
           "(messages, bytes) of each pair in class p2p, neighbor, collective or rma.")
+      .def_prop_ro("amounts", &amounts, "(messages, bytes) of all pairs and classes together.")
       .def_prop_ro("collectives", &collectives, "Collective calls, one dict a kind of call.")
       .def_prop_ro("sent", &sent, "Point-to-point messages by communicator, call and bucket of sizes, one dict each.")
       .def_prop_ro(

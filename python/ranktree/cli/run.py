@@ -4,7 +4,6 @@ collectives served."""
 import os
 import shlex
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -302,7 +301,7 @@ def require_pus_here(slots: verify.Slots, plan: Path) -> None:
     """Refuses PUs of this node that it does not have. Launchers report them in many lines, or not at all."""
     if not ONLINE.is_file():
         return
-    here = socket.gethostname()
+    here = os.uname().nodename
     online = {*verify.numbers(ONLINE.read_text(encoding="ascii").strip())}
     own = [(rank, host, pus) for rank, (host, pus) in enumerate(slots) if _core.same_host(host or here, here)]
     if all(online.issuperset(pus) for _, _, pus in own):

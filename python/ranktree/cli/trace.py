@@ -15,7 +15,6 @@ from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.cli.output import require_writable
 from ranktree.shared_files import ranks_without
 from ranktree.shim import Command, choose, handed_on, read_command, with_shim
-from ranktree.simulate.tracing import trace_simulated
 
 INTERSPERSED = False
 EXAMPLE = "ranktree trace -o app.npz -- mpirun -n 64 ./app"
@@ -122,6 +121,8 @@ def name_absent(started: Command, library: Path) -> None:
 
 def trace_without_run(words: list[str], output: Path, ranks: int, closing: Closing) -> int:
     """Simulates the program; its records are put together afterwards."""
+    from ranktree.simulate.tracing import trace_simulated  # noqa: PLC0415  modules that no other trace needs
+
     path = check_output(output)
     parts = parts_folder(path)
     result = run_with_parts(parts, lambda: trace_simulated(words, path, ranks))
@@ -213,14 +214,15 @@ def close(path: Path, closing: Closing) -> None:
 def as_document(path: Path, pattern: "_core.Pattern") -> dict[str, Any]:
     """For `--json` (docs/reference/settings.md)."""
     metadata = pattern.metadata
+    messages, amount = pattern.amounts
     return {
         "format": FORMAT,
         "version": VERSION,
         "file": str(path),
         "ranks": pattern.ranks,
         "pairs": len(pattern),
-        "messages": int(pattern.messages.sum()),
-        "bytes": int(pattern.bytes.sum()),
+        "messages": int(messages),
+        "bytes": int(amount),
         "collective_calls": int(sum(kind["calls"] for kind in pattern.collectives)),
         "complete": metadata["complete"],
         "missing": metadata["missing"],
