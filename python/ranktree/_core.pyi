@@ -333,6 +333,11 @@ def limit_of(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int3
     What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.
     """
 
+def latency_seconds(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model: tuple[str, str | None]) -> float:
+    """
+    The part of the seconds of limit_of that fewer bytes would not shorten.
+    """
+
 def compute_placement(tree: Tree, pattern: Pattern, algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """
     The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. Keywords as make_plan.

@@ -271,12 +271,17 @@ Array<double> cost_by_level(const place::Plan& plan) { return numpy_array(place:
 
 using Leaves = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+place::Placement placement_of(const Tree& tree, const pattern::Pattern& expanded, const Leaves& leaf_of) {
+  const place::Placement placement{{leaf_of.data(), leaf_of.data() + leaf_of.size()}};
+  const int all = static_cast<int>(leaf_of.size());  // sharing is the caller's business
+  place::validate(tree, placement, expanded.ranks, {all});
+  return placement;
+}
+
 // Weight by level of the lowest common ancestor, and the total.
 nb::tuple evaluate(const Tree& tree, const pattern::Pattern& expanded, const Leaves& leaf_of,
                    const std::string& metric) {
-  place::Placement placement{{leaf_of.data(), leaf_of.data() + leaf_of.size()}};
-  const int all = static_cast<int>(leaf_of.size());  // sharing is the caller's business
-  place::validate(tree, placement, expanded.ranks, {all});
+  const place::Placement placement = placement_of(tree, expanded, leaf_of);
   place::Cost cost = place::evaluate(tree, pattern::affinity(expanded, metric_of(metric)), placement);
   return nb::make_tuple(numpy_array(std::move(cost.weight)), cost.total);
 }
@@ -333,9 +338,12 @@ nb::tuple plan_by_objective(const Tree& tree, const pattern::Pattern& expanded, 
 }
 
 nb::dict limit_of(const Tree& tree, const pattern::Pattern& expanded, const Leaves& leaf_of, const NamedModel& named) {
-  const place::Placement placement{{leaf_of.data(), leaf_of.data() + leaf_of.size()}};
-  place::validate(tree, placement, expanded.ranks, {static_cast<int>(leaf_of.size())});
-  return dict_of(objective::limit_of(tree, expanded, model_of(named), placement));
+  return dict_of(objective::limit_of(tree, expanded, model_of(named), placement_of(tree, expanded, leaf_of)));
+}
+
+double latency_seconds(const Tree& tree, const pattern::Pattern& expanded, const Leaves& leaf_of,
+                       const NamedModel& named) {
+  return objective::latency_seconds(tree, expanded, model_of(named), placement_of(tree, expanded, leaf_of));
 }
 
 void bind_plans(nb::module_& module) {
@@ -413,6 +421,8 @@ void bind_place(nb::module_& module) {
       "None) and, for each placement of its table, the resource that limits it. Keywords as make_plan.");
   module.def("limit_of", &limit_of, "tree"_a, "pattern"_a, "leaf_of"_a, "model"_a,
              "What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.");
+  module.def("latency_seconds", &latency_seconds, "tree"_a, "pattern"_a, "leaf_of"_a, "model"_a,
+             "The part of the seconds of limit_of that fewer bytes would not shorten.");
   module.def("compute_placement", &compute_placement, "tree"_a, "pattern"_a, "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. "

@@ -419,6 +419,20 @@ TEST(Loads, PreferAChainThatCrossesFewerLinks) {
   EXPECT_NEAR(link_seconds({0, 1, 2, 3}), link_seconds({0, 2, 4, 6}), 1e-12);
 }
 
+TEST(Loads, LatencyIsTheTimeOfMessagesWithoutBytes) {
+  const Tree tree = machine({2, 2, 2});
+  const std::vector<Leaf> leaf_of{3, 1, 4, 0, 5, 7, 2, 6};
+  for (const Pattern& pattern : {random_pattern(8, 40, 1), random_phases(8, 40, 2)}) {
+    Pattern empty = pattern;
+    for (auto& traffic : empty.traffic) std::fill(traffic.bytes.begin(), traffic.bytes.end(), 0);
+    for (auto& phase : empty.phases) std::fill(phase.traffic.bytes.begin(), phase.traffic.bytes.end(), 0);
+    const double seconds = latency_seconds(tree, pattern, {Objective::kTime, {}}, {leaf_of});
+    EXPECT_GT(seconds, 0);
+    EXPECT_NEAR(seconds, limit_of(tree, empty, {Objective::kTime, {}}, {leaf_of}).seconds, 1e-12 * seconds);
+    EXPECT_EQ(latency_seconds(tree, pattern, {Objective::kBottleneck, {}}, {leaf_of}), 0);
+  }
+}
+
 TEST(TimedPlan, RefusesANetworkWithoutNodes) {
   const Tree tree = ranktree::core::topo::uniform_tree(
       std::vector<Level>{{Kind::kCluster, {}, {}}, {Kind::kCore, {}, {}}}, std::vector<int>{4});

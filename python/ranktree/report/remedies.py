@@ -30,12 +30,8 @@ class Parts:
 
 
 def parts_of(tree: _core.Tree, traffic: _core.Pattern, slots: np.ndarray, seconds: float, model: Model = TIME) -> Parts:
-    """The seconds without any bytes are the latency."""
-    pairs = len(traffic.indices)
-    empty = _core.Pattern.from_arrays(
-        traffic.indptr, traffic.indices.astype(np.int64), traffic.messages, np.zeros(pairs)
-    )
-    latency = _core.limit_of(tree, empty, slots, model)["seconds"]
+    """What is no latency is transfer."""
+    latency = _core.latency_seconds(tree, traffic, slots, model)
     return Parts(latency, max(seconds - latency, 0.0))
 
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/objective/few_ranks.h"
 #include "core/objective/flows.h"
@@ -284,6 +285,23 @@ Limit limit_of(const topo::Tree& tree, const pattern::Pattern& expanded, const M
   const simulate::Platform platform(tree, costs_of(tree, model));
   const Flows flows(expanded);
   return limit_by("", Loads(platform, flows, counts_waiting(model), placement));
+}
+
+double latency_seconds(const topo::Tree& tree, const pattern::Pattern& expanded, const Model& model,
+                       const Placement& placement) {
+  if (!counts_waiting(model)) return 0;
+  const simulate::Platform platform(tree, costs_of(tree, model));
+  const std::vector<double> messages = pattern::total(expanded).messages;
+  simulate::Route route;
+  double seconds = 0;
+  for (Rank from = 0; from < expanded.ranks; ++from) {
+    for (std::size_t i = at(expanded.indptr[at(from)]); i < at(expanded.indptr[at(from) + 1]); ++i) {
+      if (expanded.indices[i] == from) continue;
+      platform.find_route(placement.leaf_of[at(from)], placement.leaf_of[at(expanded.indices[i])], route);
+      seconds += messages[i] * route.latency;
+    }
+  }
+  return seconds / expanded.ranks;
 }
 
 }  // namespace ranktree::core::objective

@@ -56,4 +56,8 @@ place::Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, 
 Limit limit_of(const topo::Tree& tree, const pattern::Pattern& expanded, const Model& model,
                const place::Placement& placement);
 
+// The part of its waiting_seconds that fewer bytes would not shorten. O(pairs x route).
+double latency_seconds(const topo::Tree& tree, const pattern::Pattern& expanded, const Model& model,
+                       const place::Placement& placement);
+
 }  // namespace ranktree::core::objective
