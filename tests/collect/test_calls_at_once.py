@@ -1,6 +1,7 @@
 """Several collectives at a time: completed in any order, by several threads, on freed communicators, after errors."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,17 +29,9 @@ def test_threads_have_communicators_of_their_own(mpi: Mpi, rule: str) -> None:
     run(mpi, 3, mpi.program("at_once_threads"), threads, rounds, rule=rule)
 
 
-def available_gigabytes() -> float:
-    """The memory that the kernel reports as available."""
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    kilobytes = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    return kilobytes / (1 << 20)
-
-
-def test_more_bytes_than_an_int_counts(mpi: Mpi) -> None:
+def test_more_bytes_than_an_int_counts(mpi: Mpi, gigabytes: Callable[[int], None]) -> None:
     """Messages and shared memory of more than 2 GiB, in few elements and in many."""
-    if available_gigabytes() < 8:
-        pytest.skip("needs 5 GB of memory")
+    gigabytes(8)
     run(mpi, 2, mpi.program("at_once_huge"))
 
 
@@ -47,10 +40,11 @@ BLOCKS += "alltoall=messages:flat:groups=1;reduce_scatter=shared:binomial"
 
 
 @pytest.mark.parametrize("collective", ["gather", "scatter", "allgather", "alltoall", "reduce_scatter"])
-def test_more_bytes_in_all_blocks_than_an_int_counts(mpi: Mpi, collective: str, tmp_path: Path) -> None:
+def test_more_bytes_in_all_blocks_than_an_int_counts(
+    mpi: Mpi, collective: str, tmp_path: Path, gigabytes: Callable[[int], None]
+) -> None:
     """A block's count is an int, of all blocks it is none."""
-    if available_gigabytes() < 8:
-        pytest.skip("needs 5 GB of memory")
+    gigabytes(8)
     log = tmp_path / "log"
     run(mpi, 2, mpi.program("at_once_huge_blocks"), collective, rule=BLOCKS, log=log)
     assert served(log)[collective] == 1

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "collect" / "programs"
 # Native calls, and schedules, whichever is faster.
 RULES = ["native", "messages:binomial/flat:groups=1"]
-
-
-def available_gigabytes() -> float:
-    """The memory that the kernel reports as available."""
-    lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")) / (1 << 20)
 
 
 def run(mpi: Mpi, ranks: int, *program: object, timeout: int = SECONDS, **variables: str) -> str:
@@ -58,10 +53,9 @@ def test_large_counts(mpi: Mpi, rule: str) -> None:
 
 
 @pytest.mark.parametrize("variant", ["native", "scheduled"])
-def test_more_elements_than_an_int_counts(mpi: Mpi, variant: str) -> None:
+def test_more_elements_than_an_int_counts(mpi: Mpi, variant: str, gigabytes: Callable[[int], None]) -> None:
     """A broadcast, and reductions in parts and in one, of 2 GiB a rank. Nonblocking ones are refused by the MPI."""
-    if available_gigabytes() < 12:
-        pytest.skip("needs 8 GB of memory")
+    gigabytes(12)
     rule = "native" if variant == "native" else "messages:binomial:groups=1"
     assert run(mpi, 2, mpi.program("collect_large"), variant, RANKTREE_COLL=rule) == "ok\n"
 
