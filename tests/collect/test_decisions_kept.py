@@ -51,6 +51,13 @@ def run(mpi, compiled, build_folder: Path, tmp_path: Path) -> Run:
     return start
 
 
+def test_a_gain_on_a_node_is_known_for_as_many_ranks_and_cpus(mpi: Mpi, tmp_path: Path) -> None:
+    """Where none is, short programs are not charged for the set-up of the node's memory."""
+    command = mpi.launch(1, mpi.program("collect_gain_on_node"), tmp_path)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (result.returncode, result.stdout.split("\n")) == (0, ["0 0", "0 0", "0 0", "1 0", "1 0", ""]), result.stderr
+
+
 def test_a_later_run_starts_decided(run: Run, tmp_path: Path) -> None:
     cache = tmp_path / "new" / "cache"
     run(600, cache)
