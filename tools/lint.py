@@ -136,15 +136,18 @@ def main() -> int:
     parser.add_argument("--fix", action="store_true", help="let the formatters change the files")
     parser.add_argument("--only", help="one check by name")
     options = parser.parse_args()
+    chosen = [check for check in (*CHECKS, clang_tidy) if options.only in {None, check.__name__}]
     failed = 0
-    for check in (*CHECKS, clang_tidy):
-        if options.only and check.__name__ != options.only:
-            continue
-        ok, text = check(options.build.resolve()) if check is clang_tidy else check(options.fix)
-        print(f"{'ok    ' if ok else 'FAILED'} {check.__name__}", flush=True)
-        if not ok:
-            failed += 1
-            print(text, flush=True)
+    # Those that change files go one after another.
+    with ThreadPoolExecutor(1 if options.fix else 2) as pool:
+        results = pool.map(
+            lambda check: check(options.build.resolve()) if check is clang_tidy else check(options.fix), chosen
+        )
+        for check, (ok, text) in zip(chosen, results, strict=True):
+            print(f"{'ok    ' if ok else 'FAILED'} {check.__name__}", flush=True)
+            if not ok:
+                failed += 1
+                print(text, flush=True)
     return 1 if failed else 0
 
 
