@@ -45,7 +45,7 @@ def measured(bench: Bench, application: Application, library: Path) -> Iterator[
     application.prepare(folder)
     output = folder / "call-times"
     options = ("-x", f"LD_PRELOAD={library}", "-x", f"CALL_TIMES={output}")
-    code, text, errors = finished(bench.launch(application, *options), folder, application.seconds, False)
+    code, text, errors = finished(bench.launch(application, *options), folder, application.seconds, bench.variables)
     faults = application.faults(text, folder)
     if code != "0" or faults or not output.exists():
         raise RuntimeError(f"{application.name}: exit {code}, {faults}: {errors[-500:]}")

