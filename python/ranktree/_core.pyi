@@ -130,7 +130,7 @@ class Pattern:
         """
 
     @property
-    def amounts(self) -> tuple[float, float]:
+    def totals(self) -> tuple[float, float]:
         """(messages, bytes) of all pairs and classes together."""
 
     @property

@@ -129,14 +129,26 @@ def read_mpi_symbols(data: mmap.mmap) -> Iterator[tuple[str, int]]:
     (start,) = struct.unpack_from(order + "Q", data, 40)
     size, count = struct.unpack_from(order + "HH", data, 58)
     headers = [struct.unpack_from(order + "IIQQQQI", data, start + index * size) for index in range(count)]
-    for _, kind, _, _, offset, length, link in headers:
-        if kind != SHT_DYNSYM:
+    for header in headers:
+        if header[1] != SHT_DYNSYM:
             continue
-        first, size = headers[link][4:6]
-        strings = data[first : first + size]
-        for name, _, _, section, _, _ in struct.iter_unpack(order + "IBBHQQ", data[offset : offset + length]):
+        strings = section_of(data, headers[header[6]])
+        if not strings.endswith(b"\0"):
+            raise ValueError("a name without an end")
+        for name, _, _, section, _, _ in struct.iter_unpack(order + "IBBHQQ", section_of(data, header)):
+            if name >= len(strings):
+                raise ValueError(name)
             if call := MPI_CALL.match(strings, name):
                 yield call[0].decode(errors="surrogateescape"), section
+
+
+def section_of(data: mmap.mmap, header: tuple[int, ...]) -> bytes:
+    """What a section header describes; ValueError where the file is shorter."""
+    offset, length = header[4:6]
+    found = data[offset : offset + length]
+    if len(found) != length:
+        raise ValueError(offset)
+    return found
 
 
 def file_offset(segments: list[Segment], address: int) -> int:

@@ -135,7 +135,7 @@ Pattern from_pairs(std::int64_t ranks, const Integers& sources, const Integers& 
 }
 
 // Without an array: numpy takes longer to import than all else of a command that needs no other.
-std::pair<double, double> amounts(const Pattern& self) {
+std::pair<double, double> totals(const Pattern& self) {
   const pattern::Traffic traffic = pattern::total(self);
   const auto sum = [](const std::vector<double>& values) { return std::reduce(values.begin(), values.end()); };
   return {sum(traffic.messages), sum(traffic.bytes)};
@@ -283,7 +283,7 @@ void bind_class(nb::module_& module) {
           },
           nb::arg("kind"), nb::rv_policy::reference,
           "(messages, bytes) of each pair in class p2p, neighbor, collective or rma.")
-      .def_prop_ro("amounts", &amounts, "(messages, bytes) of all pairs and classes together.")
+      .def_prop_ro("totals", &totals, "(messages, bytes) of all pairs and classes together.")
       .def_prop_ro("collectives", &collectives, "Collective calls, one dict a kind of call.")
       .def_prop_ro("sent", &sent, "Point-to-point messages by communicator, call and bucket of sizes, one dict each.")
       .def_prop_ro(

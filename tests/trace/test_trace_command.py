@@ -5,11 +5,13 @@ import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ranktree.elf import SHT_DYNSYM, mpi_calls
 
 from tests.helpers import known_bugs
 from tests.helpers.mpis import DEBIAN, WHEELS, Mpi, mpi4py_variables, needed_mpi
@@ -160,6 +162,49 @@ def test_a_damaged_program_is_refused(refused, mpi, tmp_path):
     program.write_bytes(Path(sys.executable).resolve().read_bytes()[:90])
     program.chmod(0o755)
     assert "cut: a damaged ELF file" in refused(*mpi.launch(1, program))
+
+
+def damaged(library: bytes, damage: str) -> bytes:
+    """A library of 64 bits with one wrong number in its table of symbols."""
+    data = bytearray(library)
+    (headers,), (size,) = struct.unpack_from("<Q", data, 40), struct.unpack_from("<H", data, 58)
+    numbers = struct.unpack_from("<H", data, 60)[0]
+    kinds = [struct.unpack_from("<I", data, headers + number * size + 4)[0] for number in range(numbers)]
+    table = headers + kinds.index(SHT_DYNSYM) * size
+    (symbols,), (link,) = struct.unpack_from("<Q", data, table + 24), struct.unpack_from("<I", data, table + 40)
+    first, length = struct.unpack_from("<QQ", data, headers + link * size + 24)
+    form, at, value = {
+        "symbols beyond the file": ("<Q", table + 24, len(data)),
+        "names beyond the file": ("<Q", headers + link * size + 24, len(data)),
+        "a name beyond the names": ("<I", symbols + 24, length),
+        "a name without an end": ("<B", first + length - 1, ord("x")),
+    }[damage]
+    struct.pack_into(form, data, at, value)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["symbols beyond the file", "names beyond the file", "a name beyond the names", "a name without an end"],
+)
+def test_damaged_symbols_are_refused(mpi, tmp_path, damage):
+    whole = mpi.build / f"lib/libranktree_preload_{mpi.name}.so"
+    assert "MPI_Send" in mpi_calls(whole)[0]
+    copy = tmp_path / "copy.so"
+    copy.write_bytes(damaged(whole.read_bytes(), damage))
+    with pytest.raises(ValueError, match="copy.so: a damaged ELF file"):
+        mpi_calls(copy)
+
+
+@pytest.mark.parametrize("verb", ["trace", "run"])
+def test_no_numpy_is_imported(mpi, output, verb):
+    """It takes as long to import as all else of these commands."""
+    code = "import sys; sys.modules['numpy'] = None; from ranktree.cli.main import main; main()"
+    options = ["-q", "-o", output] if verb == "trace" else ["--collectives", "native"]
+    words = [sys.executable, "-c", code, verb, *options, "--", *mpi.launch(2, mpi.program("trace_ends"))]
+    environment = os.environ | {"PYTHONPATH": str(mpi.build / "python")}
+    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=environment)
+    assert result.returncode == 0, result.stderr
 
 
 def test_programs_in_a_file_are_refused(refused, mpi, tmp_path):

@@ -90,6 +90,6 @@ def command(
 
 def sums(pattern: patterns.Pattern) -> dict[str, int | float]:
     """What a pattern holds."""
-    amounts = zip(("messages", "bytes"), pattern.amounts, strict=True)
+    amounts = zip(("messages", "bytes"), pattern.totals, strict=True)
     whole = {name: int(value) if value.is_integer() else value for name, value in amounts}
     return {"ranks": pattern.ranks, "pairs": len(pattern), **whole, "collective_kinds": len(pattern.collectives)}

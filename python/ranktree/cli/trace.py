@@ -214,7 +214,7 @@ def close(path: Path, closing: Closing) -> None:
 def as_document(path: Path, pattern: "_core.Pattern") -> dict[str, Any]:
     """For `--json` (docs/reference/settings.md)."""
     metadata = pattern.metadata
-    messages, amount = pattern.amounts
+    messages, size = pattern.totals
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -222,7 +222,7 @@ def as_document(path: Path, pattern: "_core.Pattern") -> dict[str, Any]:
         "ranks": pattern.ranks,
         "pairs": len(pattern),
         "messages": int(messages),
-        "bytes": int(amount),
+        "bytes": int(size),
         "collective_calls": int(sum(kind["calls"] for kind in pattern.collectives)),
         "complete": metadata["complete"],
         "missing": metadata["missing"],
