@@ -129,6 +129,14 @@ def clang_tidy(build: Path) -> tuple[bool, str]:
 CHECKS = (clang_format, gersemi, ruff_check, ruff_format, lizard, file_length, layers, generated, pages, words, mypy)
 
 
+def printed(name: str, ok: bool, text: str) -> bool:
+    """Prints a check's line, and the output of a failed one; whether it is good."""
+    print(f"{'ok    ' if ok else 'FAILED'} {name}", flush=True)
+    if not ok:
+        print(text, flush=True)
+    return ok
+
+
 def main() -> int:
     """Prints one line for each check, and the output of failed ones."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -138,16 +146,13 @@ def main() -> int:
     options = parser.parse_args()
     chosen = [check for check in (*CHECKS, clang_tidy) if options.only in {None, check.__name__}]
     failed = 0
-    # Those that change files go one after another.
+    # Two at a time, but for those that change files, and for clang-tidy, which shares out its files itself.
     with ThreadPoolExecutor(1 if options.fix else 2) as pool:
-        results = pool.map(
-            lambda check: check(options.build.resolve()) if check is clang_tidy else check(options.fix), chosen
-        )
-        for check, (ok, text) in zip(chosen, results, strict=True):
-            print(f"{'ok    ' if ok else 'FAILED'} {check.__name__}", flush=True)
-            if not ok:
-                failed += 1
-                print(text, flush=True)
+        results = [(check, pool.submit(check, options.fix)) for check in chosen if check is not clang_tidy]
+        for check, result in results:
+            failed += not printed(check.__name__, *result.result())
+    if clang_tidy in chosen:
+        failed += not printed("clang_tidy", *clang_tidy(options.build.resolve()))
     return 1 if failed else 0
 
 

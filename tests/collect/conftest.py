@@ -21,9 +21,9 @@ def mpi(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> Mpi:
 
 
 @pytest.fixture
-def gigabytes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Skips a test that needs more memory than the kernel reports as available. What malloc returns has huge pages:
-    with small ones a third of the time of such tests goes into page faults.
+def require_gigabytes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Skips a test that needs more memory than the kernel reports as available. Where glibc can, malloc takes huge
+    pages: with small ones a third of the time of such tests goes into page faults.
     """
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
 

@@ -29,9 +29,9 @@ def test_threads_have_communicators_of_their_own(mpi: Mpi, rule: str) -> None:
     run(mpi, 3, mpi.program("at_once_threads"), threads, rounds, rule=rule)
 
 
-def test_more_bytes_than_an_int_counts(mpi: Mpi, gigabytes: Callable[[int], None]) -> None:
+def test_more_bytes_than_an_int_counts(mpi: Mpi, require_gigabytes: Callable[[int], None]) -> None:
     """Messages and shared memory of more than 2 GiB, in few elements and in many."""
-    gigabytes(8)
+    require_gigabytes(8)
     run(mpi, 2, mpi.program("at_once_huge"))
 
 
@@ -41,10 +41,10 @@ BLOCKS += "alltoall=messages:flat:groups=1;reduce_scatter=shared:binomial"
 
 @pytest.mark.parametrize("collective", ["gather", "scatter", "allgather", "alltoall", "reduce_scatter"])
 def test_more_bytes_in_all_blocks_than_an_int_counts(
-    mpi: Mpi, collective: str, tmp_path: Path, gigabytes: Callable[[int], None]
+    mpi: Mpi, collective: str, tmp_path: Path, require_gigabytes: Callable[[int], None]
 ) -> None:
     """A block's count is an int, of all blocks it is none."""
-    gigabytes(8)
+    require_gigabytes(8)
     log = tmp_path / "log"
     run(mpi, 2, mpi.program("at_once_huge_blocks"), collective, rule=BLOCKS, log=log)
     assert served(log)[collective] == 1

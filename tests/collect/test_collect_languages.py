@@ -53,9 +53,9 @@ def test_large_counts(mpi: Mpi, rule: str) -> None:
 
 
 @pytest.mark.parametrize("variant", ["native", "scheduled"])
-def test_more_elements_than_an_int_counts(mpi: Mpi, variant: str, gigabytes: Callable[[int], None]) -> None:
+def test_more_elements_than_an_int_counts(mpi: Mpi, variant: str, require_gigabytes: Callable[[int], None]) -> None:
     """A broadcast, and reductions in parts and in one, of 2 GiB a rank. Nonblocking ones are refused by the MPI."""
-    gigabytes(12)
+    require_gigabytes(12)
     rule = "native" if variant == "native" else "messages:binomial:groups=1"
     assert run(mpi, 2, mpi.program("collect_large"), variant, RANKTREE_COLL=rule) == "ok\n"
 

@@ -30,7 +30,7 @@ class Parts:
 
 
 def parts_of(tree: _core.Tree, traffic: _core.Pattern, slots: np.ndarray, seconds: float, model: Model = TIME) -> Parts:
-    """What is no latency is transfer."""
+    """Transfer is the rest of the seconds."""
     latency = _core.latency_seconds(tree, traffic, slots, model)
     return Parts(latency, max(seconds - latency, 0.0))
 

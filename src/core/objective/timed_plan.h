@@ -56,7 +56,8 @@ place::Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, 
 Limit limit_of(const topo::Tree& tree, const pattern::Pattern& expanded, const Model& model,
                const place::Placement& placement);
 
-// The part of its waiting_seconds that fewer bytes would not shorten. O(pairs x route).
+// The part of limit_of()'s waiting_seconds that fewer bytes would not shorten: the latency of each message's route,
+// mean over the ranks. 0 for kBottleneck. O(pairs x route).
 double latency_seconds(const topo::Tree& tree, const pattern::Pattern& expanded, const Model& model,
                        const place::Placement& placement);
 
