@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the table of results.csv as Markdown.
+"""Prints the tables of results.csv as Markdown: means by machine, and all variants.
 
 report.py --build BUILD [--write PAGE] [FILE]        --write puts it between the marks of a page
 
@@ -23,6 +23,35 @@ HEAD = (
     "| application | machine | variant | runs | right | same output | median s | times packed (95 % interval) | load "
     "| MB between nodes | calls served |"
 )
+MEANS = ("traced", "round robin", "plan", "reordered", "reordered by time", "auto, first run", "auto, cached", "all")
+LONG = 5.0  # seconds of a packed run, in which starting counts for little
+
+
+def means(rows: list[dict[str, str]]) -> list[str]:
+    """Geometric means over the applications of a machine of the median time, packed = 1."""
+    times: dict[tuple[str, str, str], list[float]] = {}
+    for row in rows:
+        times.setdefault((row["machine"], row["application"], row["variant"]), []).append(float(row["seconds"]))
+    medians = {key: statistics.median(found) for key, found in times.items()}
+    lines = [f"| machine | applications | {' | '.join(MEANS)} |", "|" + "---|" * (2 + len(MEANS))]
+    for machine in dict.fromkeys(machine for machine, _, _ in medians):
+        packed = {name: each for (on, name, variant), each in medians.items() if (on, variant) == (machine, "packed")}
+        for label, least in (("all {}", 0.0), (f"{{}} of {LONG:.0f} s and more", LONG)):
+            names = [name for name, seconds in packed.items() if seconds >= least]
+            cells = [
+                mean([medians[machine, name, each] / packed[name] for name in names])
+                if all((machine, name, each) in medians for name in names)
+                else ""
+                for each in MEANS
+            ]
+            if names:
+                lines.append(f"| {machine} | {label.format(len(names))} | {' | '.join(cells)} |")
+    return lines
+
+
+def mean(ratios: list[float]) -> str:
+    """Their geometric mean, where there are some."""
+    return f"{statistics.geometric_mean(ratios):.2f}" if ratios else ""
 
 
 def table(rows: list[dict[str, str]]) -> list[str]:
@@ -64,7 +93,8 @@ def main() -> int:
     options = parser.parse_args()
     sys.path.insert(0, str(options.build / "python"))
     with options.path.open(encoding="utf-8") as file:
-        text = "\n".join(table(list(csv.DictReader(file))))
+        rows = list(csv.DictReader(file))
+    text = "\n".join([*means(rows), "", *table(rows)])
     if options.write:
         write_between_marks(options.write, MARKS, text)
     else:

