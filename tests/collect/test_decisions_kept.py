@@ -51,6 +51,17 @@ def run(mpi, compiled, build_folder: Path, tmp_path: Path) -> Run:
     return start
 
 
+def decided_run(run: Run, cache: Path, before: Sequence[object] = ()) -> str:
+    """The log of the first run that serves calls: on a busy machine that takes more of them."""
+    for calls in (600, 1200, 2400):
+        text = run(calls, cache, before)
+        if "allreduce 0 of" not in text:
+            break
+    else:
+        pytest.fail(f"nothing was decided: {text}")
+    return text
+
+
 def test_a_gain_on_a_node_is_known_for_as_many_ranks_and_cpus(mpi: Mpi, tmp_path: Path) -> None:
     """Where none is, short programs are not charged for the set-up of the node's memory."""
     command = mpi.launch(1, mpi.program("collect_gain_on_node"), tmp_path)
@@ -60,7 +71,7 @@ def test_a_gain_on_a_node_is_known_for_as_many_ranks_and_cpus(mpi: Mpi, tmp_path
 
 def test_a_later_run_starts_decided(run: Run, tmp_path: Path) -> None:
     cache = tmp_path / "new" / "cache"
-    run(600, cache)
+    decided_run(run, cache)
     (file,) = cache.iterdir()
     lines = file.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "ranktree decisions 1"
@@ -95,25 +106,23 @@ def test_a_run_starts_with_what_tune_found(
 
 def test_a_corrupt_file_is_named_and_replaced(run: Run, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    run(600, cache)
+    decided_run(run, cache)
     (file,) = cache.iterdir()
     file.write_bytes(b"ranktree decisions 1\nbroken")
-    assert "earlier decisions are not used: " + str(file) + ":2: expected PLACE|KIND|VARIANT" in run(600, cache)
+    assert "earlier decisions are not used: " + str(file) + ":2: expected PLACE|KIND|VARIANT" in decided_run(run, cache)
     assert "|allreduce 16K-32K|" in file.read_text(encoding="utf-8")
 
 
 def test_a_folder_that_cannot_be_made_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert "decisions are not kept: " in run(600, tmp_path / "file" / "folder")
+    assert "decisions are not kept: " in decided_run(run, tmp_path / "file" / "folder")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a full disk needs root")
 def test_a_full_disk_is_named_and_keeps_nothing(run: Run, tmp_path: Path) -> None:
     full = tmp_path / "full"
     full.mkdir()
-    text = run(600, full, ["unshare", "--mount", "sh", "-c", FULL_DISK, full])
-    if "allreduce 0 of" in text:
-        pytest.skip("a busy machine: nothing was decided")
+    text = decided_run(run, full, ["unshare", "--mount", "sh", "-c", FULL_DISK, full])
     assert "decisions are not kept: " in text
     assert "No space left on device" in text
 
