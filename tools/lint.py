@@ -144,16 +144,14 @@ def main() -> int:
     parser.add_argument("--fix", action="store_true", help="let the formatters change the files")
     parser.add_argument("--only", help="one check by name")
     options = parser.parse_args()
-    chosen = [check for check in (*CHECKS, clang_tidy) if options.only in {None, check.__name__}]
-    failed = 0
+    chosen = [check for check in CHECKS if options.only in {None, check.__name__}]
     # Two at a time, but for those that change files, and for clang-tidy, which shares out its files itself.
     with ThreadPoolExecutor(1 if options.fix else 2) as pool:
-        results = [(check, pool.submit(check, options.fix)) for check in chosen if check is not clang_tidy]
-        for check, result in results:
-            failed += not printed(check.__name__, *result.result())
-    if clang_tidy in chosen:
-        failed += not printed("clang_tidy", *clang_tidy(options.build.resolve()))
-    return 1 if failed else 0
+        results = pool.map(lambda check: check(options.fix), chosen)
+        good = [printed(check.__name__, *result) for check, result in zip(chosen, results, strict=True)]
+    if options.only in {None, clang_tidy.__name__}:
+        good.append(printed(clang_tidy.__name__, *clang_tidy(options.build.resolve())))
+    return 0 if all(good) else 1
 
 
 if __name__ == "__main__":

@@ -25,44 +25,51 @@ HEAD = (
 )
 MEANS = ("traced", "round robin", "plan", "reordered", "reordered by time", "auto, first run", "auto, cached", "all")
 LONG = 5.0  # seconds of a packed run, in which starting counts for little
+Runs = list[dict[str, str]]
 
 
-def means(rows: list[dict[str, str]]) -> list[str]:
-    """Geometric means over the applications of a machine of the median time, packed = 1."""
-    times: dict[tuple[str, str, str], list[float]] = {}
+def by_variant(rows: Runs) -> dict[tuple[str, str, str], Runs]:
+    """The runs by application, machine and variant, in the order of the file."""
+    groups: dict[tuple[str, str, str], Runs] = {}
     for row in rows:
-        times.setdefault((row["machine"], row["application"], row["variant"]), []).append(float(row["seconds"]))
-    medians = {key: statistics.median(found) for key, found in times.items()}
+        groups.setdefault((row["application"], row["machine"], row["variant"]), []).append(row)
+    return groups
+
+
+def median(runs: Runs, column: str) -> float:
+    """Of numbers."""
+    return statistics.median(float(run[column]) for run in runs)
+
+
+def means(rows: Runs) -> list[str]:
+    """Geometric means over the applications of a machine of the median time, packed = 1."""
+    seconds = {key: median(runs, "seconds") for key, runs in by_variant(rows).items()}
     lines = [f"| machine | applications | {' | '.join(MEANS)} |", "|" + "---|" * (2 + len(MEANS))]
-    for machine in dict.fromkeys(machine for machine, _, _ in medians):
-        packed = {name: each for (on, name, variant), each in medians.items() if (on, variant) == (machine, "packed")}
-        for label, least in (("all {}", 0.0), (f"{{}} of {LONG:.0f} s and more", LONG)):
-            names = [name for name, seconds in packed.items() if seconds >= least]
-            cells = [
-                mean([medians[machine, name, each] / packed[name] for name in names])
-                if all((machine, name, each) in medians for name in names)
-                else ""
-                for each in MEANS
-            ]
+    for machine in dict.fromkeys(machine for _, machine, _ in seconds):
+        every = [name for name, on, variant in seconds if (on, variant) == (machine, "packed")]
+        long = [name for name in every if seconds[name, machine, "packed"] >= LONG]
+        for label, names in ((f"all {len(every)}", every), (f"{len(long)} of {LONG:.0f} s and more", long)):
             if names:
-                lines.append(f"| {machine} | {label.format(len(names))} | {' | '.join(cells)} |")
+                cells = [mean(seconds, names, machine, variant) for variant in MEANS]
+                lines.append(f"| {machine} | {label} | {' | '.join(cells)} |")
     return lines
 
 
-def mean(ratios: list[float]) -> str:
-    """Their geometric mean, where there are some."""
-    return f"{statistics.geometric_mean(ratios):.2f}" if ratios else ""
+def mean(seconds: dict[tuple[str, str, str], float], names: list[str], machine: str, variant: str) -> str:
+    """Of one variant; empty where an application has none."""
+    if not all((name, machine, variant) in seconds for name in names):
+        return ""
+    ratios = [seconds[name, machine, variant] / seconds[name, machine, "packed"] for name in names]
+    return f"{statistics.geometric_mean(ratios):.2f}"
 
 
-def table(rows: list[dict[str, str]]) -> list[str]:
+def table(rows: Runs) -> list[str]:
     """A line a variant, in the order of the file."""
     lines = [HEAD, "|" + "---|" * HEAD.count(" | ") + "---|"]
-    groups: dict[tuple[str, str, str], list[dict[str, str]]] = {}
-    for row in rows:
-        groups.setdefault((row["application"], row["machine"], row["variant"]), []).append(row)
+    groups = by_variant(rows)
     for key, runs in groups.items():
         right, same = (sum(run[column] == "True" for run in runs) for column in ("right", "same"))
-        seconds, load = (statistics.median(float(run[column]) for run in runs) for column in ("seconds", "load"))
+        seconds, load = median(runs, "seconds"), median(runs, "load")
         counted = [int(run["bytes"]) for run in runs if run["bytes"]]
         calls = [f"{int(run['served']):,} of {int(run['calls']):,}" for run in runs if int(run["calls"] or 0)]
         traffic = f"{statistics.median(counted) / 1e6:.1f}" if counted else ""
@@ -72,7 +79,7 @@ def table(rows: list[dict[str, str]]) -> list[str]:
     return lines
 
 
-def times_packed(packed: list[dict[str, str]], runs: list[dict[str, str]]) -> str:
+def times_packed(packed: Runs, runs: Runs) -> str:
     """The ratio of medians with its interval, where both have the same rounds, and enough of them."""
     from ranktree.runs.statistics import FEWEST, ratio_interval  # noqa: PLC0415
 

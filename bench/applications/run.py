@@ -127,7 +127,7 @@ class Bench:
         paths = {name: self.build / "lib" / file for name, file in found.items()}
         for path in paths.values():
             if not path.exists():
-                raise Missing(f"{path}: not there: build the tests")
+                raise Missing(f"{path}: not there: build the tests and examples")
         return ROOT | {name: ":".join(filter(None, (str(path), os.environ.get(name)))) for name, path in paths.items()}
 
     def launch(self, application: Application, *options: str) -> list[str]:

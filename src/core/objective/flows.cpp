@@ -15,16 +15,6 @@ namespace {
 
 using pattern::Rank;
 
-// Calls visit(from, to, index) for each entry between two ranks.
-template <typename Visit>
-void for_each_entry(const pattern::Pattern& pattern, Visit visit) {
-  for (Rank from = 0; from < pattern.ranks; ++from) {
-    for (std::int64_t i = pattern.indptr[at(from)]; i < pattern.indptr[at(from) + 1]; ++i) {
-      if (pattern.indices[at(i)] != from) visit(from, pattern.indices[at(i)], at(i));
-    }
-  }
-}
-
 struct Received {
   Rank from = 0;
   std::size_t index = 0;

@@ -7,9 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/pattern/pattern.h"
 
 namespace ranktree::core::objective {
+
+// Calls visit(from, to, index) for each entry between two ranks.
+template <typename Visit>
+void for_each_entry(const pattern::Pattern& traffic, Visit visit) {
+  for (pattern::Rank from = 0; from < traffic.ranks; ++from) {
+    for (std::int64_t i = traffic.indptr[at(from)]; i < traffic.indptr[at(from) + 1]; ++i) {
+      if (traffic.indices[at(i)] != from) visit(from, traffic.indices[at(i)], at(i));
+    }
+  }
+}
 
 // What a rank exchanges with a peer in one phase.
 struct Flow {

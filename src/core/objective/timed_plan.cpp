@@ -294,13 +294,10 @@ double latency_seconds(const topo::Tree& tree, const pattern::Pattern& expanded,
   const std::vector<double> messages = pattern::total(expanded).messages;
   simulate::Route route;
   double seconds = 0;
-  for (Rank from = 0; from < expanded.ranks; ++from) {
-    for (std::size_t i = at(expanded.indptr[at(from)]); i < at(expanded.indptr[at(from) + 1]); ++i) {
-      if (expanded.indices[i] == from) continue;
-      platform.find_route(placement.leaf_of[at(from)], placement.leaf_of[at(expanded.indices[i])], route);
-      seconds += messages[i] * route.latency;
-    }
-  }
+  for_each_entry(expanded, [&](Rank from, Rank to, std::size_t i) {
+    platform.find_route(placement.leaf_of[at(from)], placement.leaf_of[at(to)], route);
+    seconds += messages[i] * route.latency;
+  });
   return seconds / expanded.ranks;
 }
 
