@@ -83,7 +83,7 @@ def ranktree(command: str) -> Callable[..., RunResult]:
 
 @pytest.fixture
 def yielding(build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ranks of MPICH 4.0 that wait let others run, whatever starts them; it changes no other program."""
+    """Ranks that wait leave the cores to others, for tests without the fixture `mpi`, which has the same effect."""
     library = build_folder / "lib" / "libtest_yield.so"
     if library.exists():
         monkeypatch.setenv("LD_PRELOAD", str(library))

@@ -93,9 +93,7 @@ def test_the_folder_of_a_plans_files_has_a_random_name_and_one_writer(ranktree, 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root sees the mode of a mapped file without a name")
-def test_shared_memory_is_private_and_has_random_names(
-    mpi: Mpi, compiled: Callable, command, tmp_path, yielding
-) -> None:
+def test_shared_memory_is_private_and_has_random_names(mpi: Mpi, compiled: Callable, command, tmp_path) -> None:
     """The names of two runs differ; no other user may open one."""
     words = ["run", "--no-collectives-cache", "--collectives", "barrier=shared:binomial", "--"]
     launch = mpi.launch(2, compiled(mpi.name, LASTING, "-O1"), 1, 10**9)

@@ -13,14 +13,6 @@ SOURCES = Path(__file__).resolve().parent / "preload"
 
 
 @pytest.fixture
-def mpi(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> Mpi:
-    """Each of Debian's MPIs; whatever a test starts with it, ranks that wait let others run."""
-    for name, value in mpi.yielding_variables(2).items():
-        monkeypatch.setenv(name, value)
-    return mpi
-
-
-@pytest.fixture
 def require_gigabytes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Skips a test that needs more memory than the kernel reports as available. Where glibc can, malloc takes huge
     pages: with small ones a third of the time of such tests goes into page faults.

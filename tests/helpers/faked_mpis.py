@@ -122,7 +122,7 @@ class FakedMpi(Mpi):
 
     def variables(self, machine: Machine) -> dict[str, str]:
         """The environment of a launcher whose ranks are on a faked machine."""
-        preload = ":".join([str(self.fake), *self.yielding(len(machine.binds))])
+        preload = ":".join([str(self.fake), *self.yielding])
         return {**os.environ, **QUIET[self.family], **machine.variables(self.fake), "LD_PRELOAD": preload}
 
     def run(

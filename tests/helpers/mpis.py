@@ -51,17 +51,16 @@ class Mpi:
         """Whether it is one of PyPI's wheels, none of Debian's packages."""
         return self.name in WHEELS
 
-    def yielding(self, ranks: int) -> list[str]:
-        """What to preload so that waiting ranks let others run, where the launcher has no option for it.
-
-        Already with two ranks: other tests run beside them.
-        """
+    @property
+    def yielding(self) -> list[str]:
+        """What to preload so that waiting ranks leave the cores to others (tests/helpers/yield.c)."""
         library = self.build / "lib" / "libtest_yield.so"
-        return [str(library)] if self.name == "mpich" and ranks > 1 and library.exists() else []
+        return [str(library)] if library.exists() else []
 
-    def yielding_variables(self, ranks: int) -> dict[str, str]:
+    @property
+    def yielding_variables(self) -> dict[str, str]:
         """The same, as variables of programs for which nothing else is preloaded."""
-        return {"LD_PRELOAD": ":".join(found)} if (found := self.yielding(ranks)) else {}
+        return {"LD_PRELOAD": ":".join(found)} if (found := self.yielding) else {}
 
     @property
     def has_extensions(self) -> bool:
@@ -126,6 +125,6 @@ def needed_mpi(name: str, builds: dict[str, dict], build: Path, monkeypatch: pyt
     """An MPI of the build, ready to launch; the test is skipped where the build has none of that name."""
     skip_if_missing(name, builds, build)
     mpi = Mpi.of(name, builds, build)
-    for variable, value in VARIABLES.get(mpi.family, {}).items():
+    for variable, value in {**VARIABLES.get(mpi.family, {}), **mpi.yielding_variables}.items():
         monkeypatch.setenv(variable, value)
     return mpi

@@ -10,7 +10,6 @@ from tests.helpers.mpis import Mpi
 
 HERE = Path(__file__).parent
 RANKS = 3
-pytestmark = pytest.mark.usefixtures("yielding")
 SERVED = {"Bcast", "Allreduce", "Barrier"}  # of the program; the libraries behind those that serve them never see them
 Counts = list[dict[str, int]]
 

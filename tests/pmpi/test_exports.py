@@ -34,7 +34,7 @@ def test_no_call_but_those_of_the_mpi(build_folder: Path, name: str, kind: str) 
     assert sorted(ours - known - (PAPER if kind == "preload" else set())) == []
 
 
-def test_mpi4py_finds_the_calls_of_the_mpi(mpi: Mpi, build_folder, ranktree, tmp_path, yielding, monkeypatch) -> None:
+def test_mpi4py_finds_the_calls_of_the_mpi(mpi: Mpi, build_folder, ranktree, tmp_path, monkeypatch) -> None:
     """The same bare and under every library; Open MPI 4.1 lacks them all."""
     for name, value in mpi4py_variables(mpi.name, build_folder).items():
         monkeypatch.setenv(name, value)

@@ -24,7 +24,6 @@ STARTED = ["spawn", "dynproc", "util_pool"]  # processes that the program starts
 LONG = ["datatype", "util_dtlib", "io", "pack", "msgspec"]
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.usefixtures("yielding"),
     pytest.mark.parametrize("mpi", DEBIAN if WHOLE else DEBIAN[:1], indirect=True),
 ]
 # Ranks write a line by several calls, and into those of others.

@@ -13,7 +13,6 @@ from tests.helpers.trace_files import read_trace
 RANKS = 3
 HERE = Path(__file__).parent
 FOLDER = Path(os.environ.get("EZTRACE_LIBRARIES", "/usr/lib/x86_64-linux-gnu"))
-pytestmark = pytest.mark.usefixtures("yielding")
 
 
 def start_script(folder: Path, program: Path, order: str, tool: str) -> Path:

@@ -36,7 +36,6 @@ WRITERS = ("cached", "trace")
 PAIRS = "%%MatrixMarket matrix coordinate integer general\n{0} {0} 1\n1 2 9\n"
 SHM_KILOBYTES = {"full /dev/shm": 16}
 pytestmark = [
-    pytest.mark.usefixtures("yielding"),
     pytest.mark.skipif(os.geteuid() != 0, reason="a full disk needs root"),
 ]
 

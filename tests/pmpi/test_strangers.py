@@ -17,7 +17,6 @@ HERE = Path(__file__).parent
 WORLD = HERE.parent / "reorder" / "world"
 RANKS = 3
 RULES = "bcast=shared:binomial;barrier=shared:binomial;allreduce=messages:ring"
-pytestmark = pytest.mark.usefixtures("yielding")
 PAIRS = """%%MatrixMarket matrix coordinate integer general
 3 3 2
 1 3 1000

@@ -65,7 +65,7 @@ def test_columns_come_into_nodes_when_they_are_the_rings(
 
 def run_here(mpi: FakedMpi, ranks: int, *options: object) -> RunResult:
     """A run on this machine alone."""
-    variables = {**os.environ, **QUIET[mpi.family], **mpi.yielding_variables(ranks)}
+    variables = {**os.environ, **QUIET[mpi.family], **mpi.yielding_variables}
     program = mpi.build / "bin" / f"phases_{mpi.name}"
     return finish([*mpi.launch(ranks), str(program), *map(str, options)], variables, 60)
 

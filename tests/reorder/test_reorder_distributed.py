@@ -22,7 +22,7 @@ def any_mpi(request: pytest.FixtureRequest, build_folder: Path) -> FakedMpi:
 def run(mpi: FakedMpi, ranks: int, *arguments: object) -> RunResult:
     """Runs the test program, which compares on every rank."""
     program = mpi.build / "bin" / f"distributed_ranks_{mpi.name}"
-    variables = {**os.environ, **QUIET[mpi.family], **mpi.yielding_variables(ranks)}
+    variables = {**os.environ, **QUIET[mpi.family], **mpi.yielding_variables}
     return finish([*mpi.launch(ranks), str(program), *map(str, arguments)], variables, 120)
 
 

@@ -27,8 +27,7 @@ EXAMPLES = {
 
 def run(mpi, words: list, ranks: int, settings: dict[str, str]) -> list[str]:
     """The lines of a run, sorted; it must end well."""
-    if yielding := mpi.yielding(ranks):
-        settings = settings | {"LD_PRELOAD": ":".join([*yielding, settings.get("LD_PRELOAD", "")])}
+    settings = settings | {"LD_PRELOAD": ":".join([*mpi.yielding, settings.get("LD_PRELOAD", "")])}
     command = mpi.launch(ranks, "/usr/bin/env", *(f"{name}={value}" for name, value in settings.items()), *words)
     result = finish(command, os.environ, 60)
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]

@@ -24,7 +24,7 @@ def said(mpi, build_folder) -> Callable[..., tuple[list[str], list[str]]]:
     world = build_folder / "lib" / f"libranktree_world_{mpi.name}.so"
 
     def run(settings: dict[str, str], *program: object, also: object = "") -> tuple[list[str], list[str]]:
-        preload = ":".join(map(str, [*mpi.yielding(RANKS), world, *([also] if also else [])]))
+        preload = ":".join(map(str, [*mpi.yielding, world, *([also] if also else [])]))
         words = [f'{name}="{value}"' for name, value in {"LD_PRELOAD": preload, **settings}.items()]
         script = " ".join(["RANKTREE_VERBOSE=1", *words, "exec", *map(str, program)])
         result = finish(mpi.launch(RANKS, "sh", "-c", script), os.environ, SECONDS)

@@ -54,8 +54,7 @@ def bound(mpi, ranktree) -> Callable[..., list[str]]:
 
     def start(verb: list, *program: object) -> list[str]:
         launch = [*START[mpi.name], *BOUND[mpi.name], "-n", "4", *map(str, program)]
-        variables = {**os.environ, **mpi.yielding_variables(4)}
-        result = ranktree(*verb, "--", *launch, timeout=120, env=variables)
+        result = ranktree(*verb, "--", *launch, timeout=120)
         assert result.returncode == 0, result.stdout + result.stderr
         return sorted(result.stdout.splitlines())
 
@@ -199,7 +198,7 @@ def test_a_trace_has_the_numbers_of_the_program(mpi, ranktree, made, tmp_path, m
     for variable, value in {"EXPECT_FOLDER": folder, "RANKTREE_REORDER": "any", "FORCED_ORDER": "shift"}.items():
         monkeypatch.setenv(variable, str(value))
     forced = made(mpi.name, "forced_order.c", "-shared", "-fPIC")
-    preload = ":".join(map(str, [*mpi.yielding(5), forced]))
+    preload = ":".join(map(str, [*mpi.yielding, forced]))
     launch = mpi.launch(5, program)
     handed = ["-x", f"LD_PRELOAD={preload}"] if mpi.family == "openmpi" else ["-genv", "LD_PRELOAD", preload]
     path = tmp_path / "app.npz"

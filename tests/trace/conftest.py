@@ -1,6 +1,5 @@
 """Traced runs."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,8 +30,7 @@ def traced(ranktree: Callable, mpi, tmp_path: Path) -> Callable:
 
     def run(ranks: int, program: Path, *arguments: object) -> Trace:
         path = tmp_path / "app.npz"
-        variables = {**os.environ, **mpi.yielding_variables(ranks)}
-        result = ranktree("trace", "-o", path, "--", *mpi.launch(ranks, program, *arguments), env=variables)
+        result = ranktree("trace", "-o", path, "--", *mpi.launch(ranks, program, *arguments))
         if result.returncode == 77:
             pytest.skip(f"{mpi.name} gives no MPI_THREAD_MULTIPLE")
         assert result.returncode == 0, result.stderr

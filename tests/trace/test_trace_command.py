@@ -290,7 +290,8 @@ def test_words_in_front_of_the_launcher_are_kept(ranktree, mpi, output, tmp_path
     assert result.stdout == "seen\n"
 
 
-def test_only_the_ranks_load_the_library(ranktree, mpi, output):
+def test_only_the_ranks_load_the_library(ranktree, mpi, output, monkeypatch):
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
     show = 'echo "rank $LD_PRELOAD"; echo "parent $(tr "\\0" "\\n" < /proc/$PPID/environ | grep -c ^LD_PRELOAD)"'
     result = ranktree("trace", "-o", output, *mpi.launch(1, "sh", "-c", f"{show}; {mpi.program('trace_ends')}"))
     assert result.returncode == 0, result.stderr
