@@ -21,10 +21,8 @@ using core::pattern::Metric;
 using core::pattern::Pattern;
 using core::pattern::Rank;
 
-constexpr const char* kName = "Matrix Market";
+constexpr const char* kMatrixMarket = "Matrix Market";
 constexpr std::string_view kComment = "%";
-// The comment of this project's writer, which prevents messages from being read back as bytes.
-constexpr std::string_view kMetricComment = "% ranktree metric ";
 
 struct Banner {
   bool dense = false;
@@ -134,7 +132,7 @@ Pattern read_matrix_market(std::string_view bytes, const std::string& origin, Me
   const std::int64_t count = read_count(file, ranks, banner);
   check_declared_ranks(ranks, file.file_size(), origin + ": line " + std::to_string(file.line_number()));
   const Metric meaning = metric.value_or(written.value_or(Metric::kSize));
-  warn_of_one_number(kName, meaning, warnings);
+  warn_of_one_number(kMatrixMarket, meaning, warnings);
   EntryList entries;
   entries.reserve(static_cast<std::size_t>(banner.symmetric ? 2 * count : count));
   const Target target{entries, meaning, banner.symmetric};
@@ -149,7 +147,7 @@ Pattern read_matrix_market(std::string_view bytes, const std::string& origin, Me
 }
 
 std::string write_matrix_market(const Pattern& pattern, Metric metric, Warnings& warnings) {
-  const std::vector<double> values = one_number(pattern, metric, kName, warnings);
+  const std::vector<double> values = one_number(pattern, metric, kMatrixMarket, warnings);
   const bool whole = std::all_of(values.begin(), values.end(), is_whole);
   std::string text = std::string("%%MatrixMarket matrix coordinate ") + (whole ? "integer" : "real") + " general\n";
   text += std::string(kMetricComment) + std::string(core::pattern::metric_name(metric)) + "\n";

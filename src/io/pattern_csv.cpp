@@ -24,7 +24,7 @@ using core::pattern::Pattern;
 using core::pattern::Rank;
 using core::pattern::Traffic;
 
-constexpr const char* kName = "CSV";
+constexpr const char* kCsv = "CSV";
 
 enum class Column : std::uint8_t { kSource, kDestination, kMessages, kBytes, kClass };
 constexpr std::array<std::string_view, 5> kColumnNames{"src", "dst", "messages", "bytes", "class"};
@@ -181,7 +181,7 @@ Pattern read_pattern_csv(std::string_view bytes, const std::string& origin, Warn
 }
 
 std::string write_pattern_csv(const Pattern& pattern, Warnings& warnings) {
-  warn_of_lost_calls(pattern, kName, warnings);
+  warn_of_lost_calls(pattern, kCsv, warnings);
   const bool classes = has_classes(pattern);
   std::string body;
   std::int64_t lines = 0;

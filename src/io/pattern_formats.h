@@ -35,6 +35,8 @@ std::string write_pattern_csv(const core::pattern::Pattern& pattern, Warnings& w
 // `metric` requests, else as the comment of this project's writer states, else bytes. When written, `metric` selects
 // one of the two, summed over all classes.
 using MetricChoice = std::optional<core::pattern::Metric>;
+// The comment, which prevents messages from being read back as bytes.
+inline constexpr std::string_view kMetricComment = "% ranktree metric ";
 
 core::pattern::Pattern read_matrix_market(std::string_view bytes, const std::string& origin, MetricChoice metric,
                                           Warnings& warnings);

@@ -28,7 +28,6 @@ using core::pattern::Rank;
 constexpr const char* kMetis = "METIS graph";
 constexpr const char* kScotch = "Scotch graph";
 constexpr std::string_view kMetisComment = "%";
-constexpr std::string_view kMetricComment = "% ranktree metric ";
 constexpr std::int64_t kMostEdges = std::numeric_limits<std::int64_t>::max() / 2;
 
 // Both directions of every edge, as the files list them.

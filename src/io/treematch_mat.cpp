@@ -18,7 +18,7 @@ using core::pattern::Metric;
 using core::pattern::Pattern;
 using core::pattern::Rank;
 
-constexpr const char* kName = "TreeMatch .mat";
+constexpr const char* kTreeMatch = "TreeMatch .mat";
 
 // Reads one line; zeros are not entries. Returns the number of columns.
 std::int64_t read_row(TextReader& file, Rank from, Metric metric, EntryList& entries) {
@@ -36,7 +36,7 @@ std::int64_t read_row(TextReader& file, Rank from, Metric metric, EntryList& ent
 Pattern read_treematch_mat(std::string_view bytes, const std::string& origin, MetricChoice metric, Warnings& warnings) {
   TextReader file(bytes, origin);
   const Metric meaning = metric.value_or(Metric::kSize);
-  warn_of_one_number(kName, meaning, warnings);
+  warn_of_one_number(kTreeMatch, meaning, warnings);
   EntryList entries;
   file.need_data_line("", "a row of the matrix");
   const std::int64_t ranks = read_row(file, 0, meaning, entries);
@@ -62,7 +62,7 @@ std::string write_treematch_mat(const Pattern& pattern, Metric metric, Warnings&
                                                      " ranks is not written, the most is " +
                                                      std::to_string(kMostWritten));
   }
-  const std::vector<double> values = one_number(pattern, metric, kName, warnings);
+  const std::vector<double> values = one_number(pattern, metric, kTreeMatch, warnings);
   std::string text;
   for (Rank from = 0; from < pattern.ranks; ++from) {
     std::int64_t i = pattern.indptr[from];

@@ -22,8 +22,8 @@ using ranktree::core::Random;
 using ranktree::core::pattern::Rank;
 
 // Members in children of equal size, with whole numbers as weights.
-struct Case {
-  Case(Rank count, std::int32_t children, bool symmetric, std::uint64_t seed)
+struct Situation {
+  Situation(Rank count, std::int32_t children, bool symmetric, std::uint64_t seed)
       : values(at(count) * at(count)), members(at(count)), weights{{count, values.data()}, symmetric, 1} {
     Random random(seed);
     for (Rank i = 0; i < count; ++i) {
@@ -37,8 +37,8 @@ struct Case {
     division.capacity.assign(at(children), count / children);
     for (Rank i = 0; i < count; ++i) division.child_of.push_back(i % children);
   }
-  Case(const Case&) = delete;
-  Case& operator=(const Case&) = delete;
+  Situation(const Situation&) = delete;
+  Situation& operator=(const Situation&) = delete;
 
   // What all of a child exchange with a member.
   [[nodiscard]] double tie(std::int32_t child, Rank member) const {
@@ -60,7 +60,7 @@ struct Case {
   Division division;
 };
 
-void expect_ties(const Case& given, const DenseTies<double>& ties) {
+void expect_ties(const Situation& given, const DenseTies<double>& ties) {
   for (std::int32_t child = 0; child < static_cast<std::int32_t>(given.division.capacity.size()); ++child) {
     for (const Rank member : given.members) ASSERT_EQ(ties.tie(child, member), given.tie(child, member));
   }
@@ -70,7 +70,7 @@ const Exchanged kIgnored = [](std::int32_t, std::int32_t, std::int32_t) {};
 
 TEST(DenseTies, AreWhatTheyWouldBeAnewAfterEachExchange) {
   for (const bool symmetric : {true, false}) {
-    Case given(21, 3, symmetric, 1);
+    Situation given(21, 3, symmetric, 1);
     DenseTies<double> ties(given.weights, given.division);
     expect_ties(given, ties);
     for (const auto& [one, other] : std::vector<std::pair<int, int>>{{0, 1}, {3, 5}, {20, 0}, {1, 0}}) {
@@ -84,7 +84,7 @@ TEST(DenseTies, AreWhatTheyWouldBeAnewAfterEachExchange) {
 }
 
 TEST(DensePairs, KeepMoreWithinChildrenAndTheirSizes) {
-  Case given(60, 5, true, 2);
+  Situation given(60, 5, true, 2);
   const double before = given.kept();
   DenseTies<double> ties(given.weights, given.division);
   ranktree::core::Workers workers(1);
@@ -97,7 +97,7 @@ TEST(DensePairs, KeepMoreWithinChildrenAndTheirSizes) {
 
 // Each partner is in the other child: one exchange is enough, and the one after it would undo it.
 TEST(DensePairs, KeepTheBestStatePassed) {
-  Case given(4, 2, true, 4);
+  Situation given(4, 2, true, 4);
   given.values = {0, 0, 0, 9, 0, 0, 9, 0, 0, 9, 0, 0, 9, 0, 0, 0};  // 0 with 3, 1 with 2; children {0, 2}, {1, 3}
   given.weights.matrix.values = given.values.data();
   DenseTies<double> ties(given.weights, given.division);
@@ -109,7 +109,7 @@ TEST(DensePairs, KeepTheBestStatePassed) {
 }
 
 TEST(DensePairs, LeaveThoseWhoStay) {
-  Case given(40, 4, true, 6);
+  Situation given(40, 4, true, 6);
   std::vector<std::uint8_t> fixed(40, 0);
   for (const std::size_t i : {0U, 7U, 22U}) fixed[i] = 1;
   const auto before = given.division.child_of;
@@ -122,7 +122,7 @@ TEST(DensePairs, LeaveThoseWhoStay) {
 
 // All in one child; each two that talk would rather be apart from the others, where there is capacity.
 TEST(DensePairs, TakeFreeSlots) {
-  Case given(4, 2, true, 4);
+  Situation given(4, 2, true, 4);
   given.values = {0, 9, 0, 0, 9, 0, 0, 0, 0, 0, 0, 9, 0, 0, 9, 0};
   given.weights.matrix.values = given.values.data();
   given.division.child_of = {0, 0, 0, 1};

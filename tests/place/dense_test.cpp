@@ -38,6 +38,7 @@ using ranktree::core::pattern::MatrixView;
 using ranktree::core::topo::Leaf;
 using ranktree::core::topo::Tree;
 using ranktree::test::machine;
+using ranktree::test::shuffled;
 
 // A matrix that owns its numbers.
 template <class Number = double>
@@ -60,14 +61,6 @@ double cost(const Tree& tree, const Numbers<Number>& matrix, const Placement& pl
     }
   }
   return sum;
-}
-
-std::vector<int> shuffled(int count, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<int> order(at(count));
-  std::iota(order.begin(), order.end(), 0);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  return order;
 }
 
 template <class Number = double>

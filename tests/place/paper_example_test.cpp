@@ -19,13 +19,13 @@ using ranktree::core::topo::Tree;
 using ranktree::core::topo::TreeBuilder;
 using ranktree::test::from_matrix;
 using ranktree::test::to_matrix;
-using Matrix = std::vector<std::vector<double>>;
+using Rows = std::vector<std::vector<double>>;
 
 // Figure 5(a) as printed.
-const Matrix kFigure5{{0, 1000, 10, 1, 100, 1, 1, 1},    {1000, 0, 1000, 1, 1, 100, 1, 1},
-                      {10, 1000, 0, 1000, 1, 1, 100, 1}, {1, 1, 1000, 0, 1, 1, 1, 100},
-                      {100, 1, 1, 1, 0, 1000, 10, 1},    {1, 100, 1, 1, 1000, 0, 1000, 1},
-                      {1, 1, 100, 1, 10, 1000, 0, 1000}, {1, 1, 1, 100, 1, 1, 1000, 0}};
+const Rows kFigure5{{0, 1000, 10, 1, 100, 1, 1, 1},    {1000, 0, 1000, 1, 1, 100, 1, 1},
+                    {10, 1000, 0, 1000, 1, 1, 100, 1}, {1, 1, 1000, 0, 1, 1, 1, 100},
+                    {100, 1, 1, 1, 0, 1000, 10, 1},    {1, 100, 1, 1, 1000, 0, 1000, 1},
+                    {1, 1, 100, 1, 10, 1000, 0, 1000}, {1, 1, 1, 100, 1, 1, 1000, 0}};
 const std::vector<int> kArities{2, 3, 2};  // Figure 5(b), root first: 12 leaves
 
 // Figure 5(b): physical numbers 0, 2, ..., 10 under the left half, 1, 3, ..., 11 under the right.
@@ -75,19 +75,19 @@ TEST(PaperExample, TheGroupsOfEveryDepthAreThePapers) {
 }
 
 TEST(PaperExample, TheAggregatedMatrixOfDepth2IsFigure6a) {
-  const Matrix expected{{0, 1012, 202, 4}, {1012, 0, 4, 202}, {202, 4, 0, 1012}, {4, 202, 1012, 0}};
+  const Rows expected{{0, 1012, 202, 4}, {1012, 0, 4, 202}, {202, 4, 0, 1012}, {4, 202, 1012, 0}};
   const auto made = steps();
   EXPECT_EQ(to_matrix(aggregate_matrix(made[0].matrix, made[0].groups)), expected);
 }
 
 TEST(PaperExample, TheExtendedMatrixIsFigure6b) {
-  const Matrix expected{{0, 1012, 202, 4, 0, 0}, {1012, 0, 4, 202, 0, 0}, {202, 4, 0, 1012, 0, 0},
-                        {4, 202, 1012, 0, 0, 0}, {0, 0, 0, 0, 0, 0},      {0, 0, 0, 0, 0, 0}};
+  const Rows expected{{0, 1012, 202, 4, 0, 0}, {1012, 0, 4, 202, 0, 0}, {202, 4, 0, 1012, 0, 0},
+                      {4, 202, 1012, 0, 0, 0}, {0, 0, 0, 0, 0, 0},      {0, 0, 0, 0, 0, 0}};
   EXPECT_EQ(to_matrix(steps()[1].matrix), expected);
 }
 
 TEST(PaperExample, TheAggregatedMatrixOfDepth1IsFigure6c) {
-  EXPECT_EQ(to_matrix(steps()[2].matrix), (Matrix{{0, 412}, {412, 0}}));
+  EXPECT_EQ(to_matrix(steps()[2].matrix), (Rows{{0, 412}, {412, 0}}));
 }
 
 TEST(PaperExample, TheMappingIsThePapersInPhysicalNumbers) {

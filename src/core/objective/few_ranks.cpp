@@ -42,10 +42,10 @@ std::vector<int> forms_of(const topo::Tree& tree) {
   return forms;
 }
 
-class Search {
+class ExactSearch {
  public:
-  Search(Loads& loads, const place::Constraints& constraints, const place::Placement& start, Score score,
-         const std::function<bool()>& keep_going)
+  ExactSearch(Loads& loads, const place::Constraints& constraints, const place::Placement& start, Score score,
+              const std::function<bool()>& keep_going)
       : loads_(loads),
         tree_(loads.platform().tree()),
         constraints_(constraints),
@@ -151,7 +151,7 @@ place::Placement best_of_few(const simulate::Platform& platform, const Flows& fl
                              const std::function<bool()>& keep_going) {
   const Score score = Loads(platform, flows, waiting, start).score();
   Loads loads(platform, flows, waiting);
-  return Search(loads, constraints, start, score, keep_going).run();
+  return ExactSearch(loads, constraints, start, score, keep_going).run();
 }
 
 }  // namespace ranktree::core::objective

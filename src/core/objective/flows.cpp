@@ -77,10 +77,7 @@ class Slices {
 
  private:
   // Phases of which shares were taken add up to a total but for rounding.
-  static void subtract(double& rest, double part) {
-    constexpr double kRounding = 1e-9;
-    rest = part >= rest * (1 - kRounding) ? 0 : rest - part;
-  }
+  static void subtract(double& rest, double part) { rest = part >= rest * (1 - kRounding) ? 0 : rest - part; }
 
   std::vector<std::int64_t> offsets_;  // empty without phases: one slice a pair
   std::vector<Slice> slices_;
@@ -144,7 +141,6 @@ bool Flows::has_messages() const {
 }
 
 bool Flows::proportional() const {
-  constexpr double kRounding = 1e-9;
   if (flows_.empty()) return true;
   const double bytes = flows_[0].bytes_out + flows_[0].bytes_in;
   const double messages = flows_[0].messages_out + flows_[0].messages_in;

@@ -12,6 +12,8 @@
 
 namespace ranktree::core::objective {
 
+inline constexpr double kRounding = 1e-9;  // what sums of the same numbers differ by, as a share of them
+
 // Calls visit(from, to, index) for each entry between two ranks.
 template <typename Visit>
 void for_each_entry(const pattern::Pattern& traffic, Visit visit) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/objective/flows.h"
 #include "core/objective/model.h"
 #include "core/objective/timed_plan.h"
 #include "core/pattern/affinity.h"
@@ -97,7 +98,6 @@ GraphOrder order_for_pattern(const topo::Tree& slots, const pattern::Pattern& ex
   planning.preset = options.preset;
   planning.seed = options.seed;
   planning.keep_going = options.keep_going;
-  constexpr double kRounding = 1e-9;
   return cheapest(
       home, options, kRounding,
       [&](const Placement& placement) { return limit_of(tree, expanded, model, placement).seconds; },

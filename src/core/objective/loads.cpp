@@ -21,8 +21,6 @@ namespace {
 using pattern::Rank;
 using topo::Leaf;
 
-constexpr double kRounding = 1e-9;
-
 double eighth_power(double value) {
   const double square = value * value;
   const double fourth = square * square;

@@ -186,7 +186,6 @@ class TimedPlanner {
   // then the first candidate.
   [[nodiscard]] std::size_t chosen() const {
     constexpr double kAlike = 1e-3;
-    constexpr double kRounding = 1e-9;
     const double most = (1 + kAlike) * candidates_[best_].score.seconds;
     std::size_t chosen = candidates_.size();
     for (std::size_t i = 0; i < candidates_.size(); ++i) {

@@ -29,7 +29,6 @@ using schedule::Form;
 using schedule::Hierarchy;
 using schedule::Rank;
 
-constexpr std::int64_t kLeastSegment = 1024;  // bytes; a smaller one is mostly header
 constexpr double kMostSegments = 4096;
 constexpr Rank kEvaluatedRanks = 16;  // evaluating more takes longer than a choice may take
 constexpr double kEvaluatedSegments = 16;

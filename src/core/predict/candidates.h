@@ -13,6 +13,8 @@
 
 namespace ranktree::core::predict {
 
+inline constexpr std::int64_t kLeastSegment = 1024;  // bytes; a smaller one is mostly header
+
 struct Question {
   schedule::Collective collective = schedule::Collective::kBroadcast;
   std::int64_t bytes = 0;  // MPI's message: the whole vector, or one block in collectives of blocks

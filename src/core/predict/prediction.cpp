@@ -31,8 +31,7 @@ using schedule::Form;
 using schedule::Rank;
 
 constexpr int kMostCandidates = 30;
-constexpr std::int64_t kLeastSegment = 1024;  // bytes
-constexpr double kLeastSegments = 1.5;        // fewer round to one
+constexpr double kLeastSegments = 1.5;  // fewer round to one
 
 // The cheaper one; of equal costs the one whose text is first.
 bool is_less(const Predicted& a, const Predicted& b) {

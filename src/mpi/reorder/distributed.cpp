@@ -23,7 +23,7 @@ namespace ranktree::mpi {
 namespace {
 
 // The state of a rank when the ranks synchronise; the largest counts. From kFailed on: LocalSteps::word() is added.
-enum Word : std::uint8_t { kGood, kLate, kFailed };
+enum State : std::uint8_t { kGood, kLate, kFailed };
 
 // Thrown on all ranks by the collective call before which one of them was late or had failed.
 class Stopped : public std::exception {

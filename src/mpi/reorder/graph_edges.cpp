@@ -89,7 +89,7 @@ std::vector<std::pair<int, double>> said_by(const Neighbourhood& own) {
 
 }  // namespace
 
-Neighbourhood collect(Mailbox& mailbox, LocalSteps& steps, const EdgeList& edges, const int* weights) {
+Neighbourhood neighbourhood_of(Mailbox& mailbox, LocalSteps& steps, const EdgeList& edges, const int* weights) {
   Messages messages;
   steps.run([&] {
     for_each_edge(edges, [&](int source, int destination, std::size_t i) {

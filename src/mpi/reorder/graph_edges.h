@@ -38,7 +38,7 @@ struct Neighbourhood {
 
 // Brings every edge to the holders of both its ends. Neighbours come in the order of the ranks that declared them, then
 // in that of the declarations. Without `weights` the graph is unweighted.
-Neighbourhood collect(Mailbox& mailbox, LocalSteps& steps, const EdgeList& edges, const int* weights);
+Neighbourhood neighbourhood_of(Mailbox& mailbox, LocalSteps& steps, const EdgeList& edges, const int* weights);
 
 // The traffic of the calling rank's vertex: an edge counts its weight times `scale`, or 1 without weights.
 VertexEdges traffic(Mailbox& mailbox, LocalSteps& steps, const EdgeList& edges, const WeightScale& weights, int vertex);
