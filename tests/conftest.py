@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import mpis
 from tests.helpers.mpis import DEBIAN, WHEELS, Mpi, RunResult, needed_mpi, read_builds
 
 FORTRAN_INCLUDES = Path(__file__).resolve().parent / "fortran"
@@ -84,9 +85,8 @@ def ranktree(command: str) -> Callable[..., RunResult]:
 @pytest.fixture
 def yielding(build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ranks that wait leave the cores to others, for tests without the fixture `mpi`, which has the same effect."""
-    library = build_folder / "lib" / "libtest_yield.so"
-    if library.exists():
-        monkeypatch.setenv("LD_PRELOAD", str(library))
+    if found := mpis.yielding(build_folder):
+        monkeypatch.setenv("LD_PRELOAD", ":".join(found))
 
 
 @pytest.fixture(params=DEBIAN)

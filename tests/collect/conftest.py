@@ -13,6 +13,12 @@ SOURCES = Path(__file__).resolve().parent / "preload"
 
 
 @pytest.fixture
+def awake(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting ranks yield but never sleep: naps would be noise in the times that trials compare."""
+    monkeypatch.setenv("LD_PRELOAD", str(mpi.build / "lib" / "libtest_yield.so"))
+
+
+@pytest.fixture
 def require_gigabytes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Skips a test that needs more memory than the kernel reports as available. Where glibc can, malloc takes huge
     pages: with small ones a third of the time of such tests goes into page faults.

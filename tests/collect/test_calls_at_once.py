@@ -69,6 +69,7 @@ def test_calls_that_synchronise_drive_operations_in_flight(mpi: Mpi, call: str) 
     run(mpi, 3, mpi.program("at_once_between"), call, rule=BETWEEN)
 
 
+@pytest.mark.usefixtures("awake")
 def test_trials_across_nodes_drive_operations_in_flight(mpi: Mpi, tmp_path: Path) -> None:
     """Ranks that agree on a trial progress what is in flight on another communicator."""
     log = tmp_path / "log"
@@ -91,6 +92,7 @@ def test_blocks_of_unequal_sizes_end_as_the_mpis(mpi: Mpi, tmp_path: Path) -> No
     assert served(log) == {"alltoall": 100 - 4 * 7 * len(within)}
 
 
+@pytest.mark.usefixtures("awake")
 def test_auto_tries_blocks_of_unequal_sizes_between_nodes(mpi: Mpi, tmp_path: Path) -> None:
     """On one machine in place of two nodes the native call is faster."""
     log = tmp_path / "log"

@@ -53,9 +53,8 @@ class Mpi:
 
     @property
     def yielding(self) -> list[str]:
-        """What to preload so that waiting ranks leave the cores to others (tests/helpers/yield.c)."""
-        library = self.build / "lib" / "libtest_yield.so"
-        return [str(library)] if library.exists() else []
+        """What to preload so that waiting ranks leave the cores to others: tests/helpers/yield_ucx.c and nap.c."""
+        return yielding(self.build)
 
     @property
     def yielding_variables(self) -> dict[str, str]:
@@ -86,6 +85,12 @@ class Mpi:
         path = self.programs / f"{name}_{self.name}"
         assert path.exists(), f"{path} is not built"
         return path
+
+
+def yielding(build: Path) -> list[str]:
+    """`Mpi.yielding` of any MPI of a build."""
+    paths = [build / "lib" / f"libtest_{name}.so" for name in ("yield", "nap")]
+    return [str(path) for path in paths if path.exists()]
 
 
 def mpi4py_variables(name: str, build: Path) -> dict[str, str]:
