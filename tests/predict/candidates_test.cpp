@@ -260,10 +260,11 @@ TEST(WorthATrial, IncludesSharedMemoryWithTheLeastTraffic) {
 
 // The closed forms count a latency for each message of a leader, three here where two would do.
 TEST(WorthATrial, IncludesShortMessagesInFlightAtOnce) {
-  const auto at_once = [](Collective collective, std::int64_t bytes, const Hierarchy& machine, bool shared) {
+  const auto at_once = [](Collective collective, std::int64_t bytes, const Hierarchy& machine, bool shared,
+                          Algorithm tree = Algorithm::kFlat) {
     const auto few = worth_a_trial(propose(collective, bytes, machine, shared), 4);
-    return std::count_if(few.begin(), few.end(), [](const Candidate& each) {
-      return each.at_once && each.choice.composition.algorithms.front() == Algorithm::kFlat;
+    return std::count_if(few.begin(), few.end(), [tree](const Candidate& each) {
+      return each.at_once && each.choice.composition.algorithms.front() == tree;
     });
   };
   for (const bool shared : {false, true}) {
@@ -273,11 +274,30 @@ TEST(WorthATrial, IncludesShortMessagesInFlightAtOnce) {
       }
       EXPECT_EQ(at_once(collective, 1 << 20, nodes(16, 4), shared), 0);
       EXPECT_EQ(at_once(collective, 8, nodes(68, 4), shared), 0);
+      EXPECT_EQ(at_once(collective, 8, nodes(68, 4), shared, Algorithm::kKNomial), 1);
     }
     EXPECT_EQ(at_once(Collective::kAllreduce, 8, nodes(16, 4), shared), 0);
   }
   EXPECT_EQ(at_once(Collective::kBroadcast, 8, Hierarchy::flat(4), false), 1) << "a rank a node";
   EXPECT_EQ(at_once(Collective::kBroadcast, 8, Hierarchy::flat(4), true), 0) << "one node";
+  EXPECT_EQ(at_once(Collective::kBroadcast, 8, Hierarchy::flat(40), false, Algorithm::kKNomial), 1);
+}
+
+// Elsewhere they pay three latencies where a binomial tree pays two.
+TEST(Candidates, HaveKNomialTreesOnlyWhereMessagesAreInFlightAtOnce) {
+  const auto k_nomial = [](Collective collective, std::int64_t bytes, const Hierarchy& machine) {
+    std::vector<Candidate> found = propose(collective, bytes, machine, true, true, 60);
+    std::erase_if(
+        found, [](const Candidate& each) { return each.choice.composition.algorithms.front() != Algorithm::kKNomial; });
+    return found;
+  };
+  for (const Collective collective : {Collective::kBroadcast, Collective::kReduce}) {
+    EXPECT_FALSE(k_nomial(collective, 8, nodes(68, 4)).empty());
+    EXPECT_TRUE(k_nomial(collective, 8, nodes(64, 4)).empty()) << "flat takes fewer latencies";
+    EXPECT_TRUE(k_nomial(collective, 1 << 20, nodes(68, 4)).empty());
+    const auto alone = k_nomial(collective, 8, Hierarchy::flat(40));
+    EXPECT_TRUE(std::all_of(alone.begin(), alone.end(), [](const Candidate& each) { return each.choice.groups == 1; }));
+  }
 }
 
 // Where shared memory cannot run, as for vectors on several nodes, messages remain.

@@ -71,7 +71,8 @@ TEST(ClosedForms, AreThoseOfSegmentedTrees) {
   for (const auto& [collective, algorithm] :
        {Case{Collective::kBroadcast, Algorithm::kPipeline}, Case{Collective::kBroadcast, Algorithm::kFlat},
         Case{Collective::kBroadcast, Algorithm::kBinary}, Case{Collective::kBroadcast, Algorithm::kSplitBinary},
-        Case{Collective::kBroadcast, Algorithm::kBinomial}, Case{Collective::kReduce, Algorithm::kPipeline},
+        Case{Collective::kBroadcast, Algorithm::kBinomial}, Case{Collective::kBroadcast, Algorithm::kKNomial},
+        Case{Collective::kReduce, Algorithm::kPipeline}, Case{Collective::kReduce, Algorithm::kKNomial},
         Case{Collective::kReduce, Algorithm::kBinary}, Case{Collective::kReduce, Algorithm::kInOrderBinary}}) {
     const Rank ranks = is_binary(algorithm) ? 31 : 32;
     for (const std::int64_t segments : {2, 4, 16}) {

@@ -75,6 +75,7 @@ TEST_P(Papers, Broadcast) {
   expect_same(time(Algorithm::kChain), (p - 1) * whole());
   expect_same(time(Algorithm::kPipeline, kRanks, kSegments), (kSegments + p - 2) * part(kSegments));
   expect_same(time(Algorithm::kBinomial), 6 * whole());
+  expect_same(time(Algorithm::kKNomial), 9 * whole());
   expect_same(time(Algorithm::kBinary, 63), 2 * (6 - 1) * whole());
   expect_same(time(Algorithm::kBinary, 63, kSegments), 2 * (6 + kSegments - 2) * part(kSegments));
   expect_same(time(Algorithm::kSplitBinary, 63, kSegments),
@@ -107,6 +108,7 @@ TEST_P(Papers, Reduce) {
   expect_same(time(Algorithm::kBinary, 63, kSegments), 2 * (6 + kSegments - 2) * reduced(kSegments));
   expect_same(time(Algorithm::kInOrderBinary, 63, kSegments), 2 * (6 + kSegments - 2) * reduced(kSegments));
   expect_same(time(Algorithm::kBinomial), 6 * reduced());
+  expect_same(time(Algorithm::kKNomial), 9 * reduced());
   expect_same(time(Algorithm::kRabenseifner), 12 * a() + (p - 1) / p * m() * (2 * b() + g()));
 }
 

@@ -195,6 +195,7 @@ TEST(OpenMpiRules, UseOpenMpisAlgorithmNumbers) {
   };
   EXPECT_EQ(number(Collective::kBroadcast, "messages:binomial:groups=1"), 6);
   EXPECT_EQ(number(Collective::kBroadcast, "messages:scatter-ring-allgather:groups=1"), 9);
+  EXPECT_EQ(number(Collective::kBroadcast, "messages:k-nomial:groups=1"), 7);
   EXPECT_EQ(number(Collective::kReduce, "messages:in-order-binary:groups=1"), 6);
   EXPECT_EQ(number(Collective::kAllreduce, "messages:rabenseifner:groups=1"), 6);
   EXPECT_EQ(number(Collective::kBarrier, "messages:dissemination:groups=1"), 4);

@@ -26,6 +26,7 @@ ALGORITHMS = {
         "split-binary": "split_binary_tree",
         "binary": "binary_tree",
         "binomial": "binomial",
+        "k-nomial": "knomial",
         "scatter-doubling-allgather": "scatter_allgather",
         "scatter-ring-allgather": "scatter_allgather_ring",
     },

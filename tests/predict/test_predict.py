@@ -202,7 +202,7 @@ def test_a_picture_is_written(ranktree: Run, machine: Path, tmp_path: Path, name
     picture = ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6])
     space = "{http://www.w3.org/2000/svg}"
     lines = picture.findall(f"{space}polyline")
-    assert len(lines) == 9  # eight base algorithms and the best in groups
+    assert len(lines) == 10  # nine base algorithms and the best in groups
     assert all(len(line.attrib["points"].split()) == 7 for line in lines)
     assert "binomial" in [each.text for each in picture.findall(f"{space}text")]
 

@@ -19,6 +19,7 @@
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/transform.h"
+#include "core/schedule/trees.h"
 
 namespace ranktree::core::predict {
 namespace {
@@ -54,6 +55,7 @@ bool moves_least(Collective collective, Algorithm algorithm, Rank ranks) {
     case Algorithm::kPipeline:
     case Algorithm::kBinary:
     case Algorithm::kBinomial:
+    case Algorithm::kKNomial:
     case Algorithm::kLinear:
     case Algorithm::kNonOverlapping:
       return collective != Collective::kReduceScatter;  // one tree up and one down
@@ -98,14 +100,22 @@ bool moves_fewest(const Question& question, const Choice& choice, const Machine&
   return moves_least(question.collective, choice.composition.algorithms.front(), machine.nodes());
 }
 
-// True for flat sends between leaders, or between single ranks, whose bytes take no longer than the latency.
-bool sends_at_once(const Question& question, const Choice& choice, const Machine& machine) {
+// The tree whose messages between nodes take one latency where a rank sends several at once, because their bytes take
+// no longer than it: flat among few nodes, k-nomial among more.
+std::optional<Algorithm> tree_at_once(const Question& question, const Machine& machine) {
   const bool tree = question.collective == Collective::kBroadcast || question.collective == Collective::kReduce;
-  const bool alone = choice.groups == 1 && machine.ranks() == machine.nodes();
-  if (!tree || !(alone || by_levels(choice)) || choice.composition.algorithms.front() != Algorithm::kFlat) return false;
-  if (machine.nodes() < 2 || machine.nodes() > kFewNodes) return false;
+  if (!tree || machine.nodes() < 2) return std::nullopt;
+  const bool few = machine.nodes() <= kFewNodes;
+  const Rank sends = few ? machine.nodes() - 1 : schedule::kKNomialRadix - 1;
   const LevelParameters& links = machine.parameters().levels.front();
-  return static_cast<double>(question.bytes) * (machine.nodes() - 1) * links.per_byte <= links.latency;
+  if (static_cast<double>(question.bytes) * sends * links.per_byte > links.latency) return std::nullopt;
+  return few ? Algorithm::kFlat : Algorithm::kKNomial;
+}
+
+// True for that tree between leaders, or between single ranks.
+bool sends_at_once(const Question& question, const Choice& choice, const Machine& machine) {
+  const bool alone = choice.groups == 1 && machine.ranks() == machine.nodes();
+  return (alone || by_levels(choice)) && tree_at_once(question, machine) == choice.composition.algorithms.front();
 }
 
 bool alike(const Candidate& a, const Candidate& b) {
@@ -176,14 +186,16 @@ class Search {
   }
 
  private:
-  // Leaves out algorithms that do the same as another at the same cost.
+  // Leaves out algorithms that do the same as another at the same cost, and k-nomial trees whose messages would pay one
+  // latency after the other.
   [[nodiscard]] std::vector<Algorithm> worth_trying() const {
     std::vector<Algorithm> worth;
     for (const Algorithm algorithm : algorithms_of(question_.collective)) {
-      const bool same_as_other =
+      const bool left_out =
           algorithm == Algorithm::kChain  // the pipeline without segments
-          || (question_.commutative && (algorithm == Algorithm::kInOrderBinary || algorithm == Algorithm::kPairwise));
-      if (!same_as_other) worth.push_back(algorithm);
+          || (algorithm == Algorithm::kKNomial && tree_at_once(question_, machine_) != algorithm) ||
+          (question_.commutative && (algorithm == Algorithm::kInOrderBinary || algorithm == Algorithm::kPairwise));
+      if (!left_out) worth.push_back(algorithm);
     }
     return worth;
   }
@@ -333,6 +345,7 @@ class Search {
   void add_groups() {
     for (const Form form : forms_of(question_.collective)) {
       for (const Algorithm algorithm : worth_trying()) {
+        if (algorithm == Algorithm::kKNomial) continue;  // groups add a level, so a latency
         const auto best = best_groups(question_, {form, algorithm}, machine_);
         if (!best || best->groups <= 1 || best->groups >= machine_.ranks()) continue;
         Choice choice{

@@ -27,8 +27,8 @@ struct Candidate {
   double seconds = 0;  // by the model
   // For operations where the bytes between nodes matter: no variant moves fewer bytes, whatever the rank order.
   bool fewest_bytes = false;
-  // For short broadcasts and reductions among few nodes: all messages between nodes are in flight at once, which takes
-  // one latency where the closed forms count one for each message.
+  // For short broadcasts and reductions: all messages between a node and its children in the tree are in flight at
+  // once, which takes one latency where the closed forms count one for each message.
   bool at_once = false;
 };
 

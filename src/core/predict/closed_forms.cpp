@@ -48,6 +48,11 @@ Letters letters_of(const Stretch& level, double reduce) {
 ClosedForm once(double latency, double per_byte) { return {.once = {latency, per_byte}, .share = 0}; }
 ClosedForm once(const Line& line) { return {.once = line, .share = 0}; }
 
+// The messages that the root of a k-nomial tree sends, each of which takes a step.
+double k_nomial_steps(Rank ranks) {
+  return static_cast<double>(schedule::node_of(Algorithm::kKNomial, 0, ranks).children.size());
+}
+
 // The trees of broadcast and reduce over edges of one cost.
 std::optional<ClosedForm> tree_form(Algorithm algorithm, const Letters& n, const Line& edge) {
   switch (algorithm) {
@@ -61,6 +66,10 @@ std::optional<ClosedForm> tree_form(Algorithm algorithm, const Letters& n, const
       return ClosedForm{.path = 2 * (n.binary - 1) * edge, .step = std::min(n.p - 1, 2.0) * edge};
     case Algorithm::kBinomial:
       return ClosedForm{.path = n.log * edge, .step = n.log * edge};
+    case Algorithm::kKNomial: {
+      const double steps = k_nomial_steps(static_cast<Rank>(n.p));
+      return ClosedForm{.path = steps * edge, .step = steps * edge};
+    }
     default:
       return std::nullopt;
   }

@@ -49,6 +49,7 @@ bool crowds_the_wire(Algorithm algorithm, bool in_rank_order) {
     case Algorithm::kPipeline:
     case Algorithm::kScatterRing:
     case Algorithm::kBinomial:
+    case Algorithm::kKNomial:
     case Algorithm::kLinear:
     case Algorithm::kInOrderBinary:
     case Algorithm::kNonOverlapping:

@@ -60,6 +60,7 @@ enum class Algorithm : std::uint8_t {
   kPipeline,           // the chain with segments; without a segment size it is the chain
   kBinary,             // complete binary tree, numbered level by level
   kBinomial,           // the parent lacks the lowest bit, so that subtrees are consecutive ranks
+  kKNomial,            // the same in base 4: fewer levels, up to three children a digit
   kSplitBinary,        // two halves down the two subtrees of a binary tree, then exchanged
   kInOrderBinary,      // binary tree whose subtrees are consecutive ranks
   kScatterRing,        // broadcast: binomial scatter, ring allgather

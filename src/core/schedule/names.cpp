@@ -15,11 +15,12 @@ using enum Algorithm;
 
 constexpr std::array<std::string_view, 9> kCollectives = {
     "broadcast", "reduce", "allreduce", "barrier", "gather", "scatter", "allgather", "reduce_scatter", "alltoall"};
-constexpr std::array<std::string_view, 18> kAlgorithms = {"flat",
+constexpr std::array<std::string_view, 19> kAlgorithms = {"flat",
                                                           "chain",
                                                           "pipeline",
                                                           "binary",
                                                           "binomial",
+                                                          "k-nomial",
                                                           "split-binary",
                                                           "in-order-binary",
                                                           "scatter-ring-allgather",
@@ -35,9 +36,9 @@ constexpr std::array<std::string_view, 18> kAlgorithms = {"flat",
                                                           "bruck"};
 constexpr std::array<std::string_view, 3> kForms = {"leaders", "same-index", "lanes"};
 
-constexpr std::array kBroadcasts = {kFlat,     kChain,       kPipeline,    kBinary,
-                                    kBinomial, kSplitBinary, kScatterRing, kScatterDoubling};
-constexpr std::array kReduces = {kFlat, kChain, kPipeline, kBinary, kBinomial, kInOrderBinary, kRabenseifner};
+constexpr std::array kBroadcasts = {kFlat,    kChain,       kPipeline,    kBinary,         kBinomial,
+                                    kKNomial, kSplitBinary, kScatterRing, kScatterDoubling};
+constexpr std::array kReduces = {kFlat, kChain, kPipeline, kBinary, kBinomial, kKNomial, kInOrderBinary, kRabenseifner};
 constexpr std::array kAllreduces = {kRabenseifner, kLinear,        kNonOverlapping, kRecursiveDoubling,
                                     kRing,         kSegmentedRing, kPairwise};
 constexpr std::array kBarriers = {kFlat, kBinomial, kDissemination};

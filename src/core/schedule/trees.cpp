@@ -34,12 +34,16 @@ Node binary_node(Rank member, Rank size) {
   return node;
 }
 
-Node binomial_node(Rank member, Rank size) {
-  Node node{.parent = member > 0 ? member - lowest_bit(member) : -1, .children = {}};
-  const Rank span = binomial_span(member, size);
-  for (std::int64_t distance = 1; distance < span; distance *= 2) {
-    node.children.push_back(static_cast<Rank>(member + distance));
+// The parent lacks the lowest digit that is not 0; the children have one more below it.
+Node nomial_node(Rank radix, Rank member, Rank size) {
+  Node node;
+  std::int64_t unit = 1;
+  for (; unit < size && member / unit % radix == 0; unit *= radix) {
+    for (std::int64_t digit = 1; digit < radix && member + digit * unit < size; ++digit) {
+      node.children.push_back(static_cast<Rank>(member + digit * unit));
+    }
   }
+  if (member > 0) node.parent = static_cast<Rank>(member - member / unit % radix * unit);
   return node;
 }
 
@@ -66,7 +70,8 @@ Rank binomial_span(Rank member, Rank size) { return member == 0 ? size : std::mi
 
 bool is_tree(Algorithm algorithm) {
   return algorithm == Algorithm::kFlat || algorithm == Algorithm::kChain || algorithm == Algorithm::kPipeline ||
-         algorithm == Algorithm::kBinary || algorithm == Algorithm::kBinomial || algorithm == Algorithm::kInOrderBinary;
+         algorithm == Algorithm::kBinary || algorithm == Algorithm::kBinomial || algorithm == Algorithm::kKNomial ||
+         algorithm == Algorithm::kInOrderBinary;
 }
 
 Node node_of(Algorithm tree, Rank member, Rank size) {
@@ -80,8 +85,10 @@ Node node_of(Algorithm tree, Rank member, Rank size) {
       return binary_node(member, size);
     case Algorithm::kInOrderBinary:
       return in_order_node(member, size);
+    case Algorithm::kKNomial:
+      return nomial_node(kKNomialRadix, member, size);
     default:
-      return binomial_node(member, size);
+      return nomial_node(2, member, size);
   }
 }
 

@@ -13,9 +13,11 @@ struct Node {
   std::vector<Rank> children;  // ascending
 };
 
-// kFlat, kChain (and kPipeline), kBinary, kBinomial or kInOrderBinary. In all but kBinary a subtree is a run of members
-// that begins with its root, so combining a node with its children one after the other keeps their order. O(children +
-// log size).
+inline constexpr Rank kKNomialRadix = 4;
+
+// kFlat, kChain (and kPipeline), kBinary, kBinomial, kKNomial or kInOrderBinary. In all but kBinary a subtree is a run
+// of members that begins with its root, so combining a node with its children one after the other keeps their order.
+// O(children + log size).
 Node node_of(Algorithm tree, Rank member, Rank size);
 
 // The number of members in the subtree of a member in a binomial tree.
