@@ -56,19 +56,6 @@ Banner read_banner(TextReader& file) {
   return banner;
 }
 
-// Moves to the size line and checks the comments before it.
-std::optional<Metric> need_size_line(TextReader& file) {
-  std::optional<Metric> found;
-  while (file.next_line()) {
-    if (file.line().starts_with(kMetricComment)) {
-      found = core::pattern::metric_from_name(file.line().substr(kMetricComment.size()));
-    } else if (!file.at_line_end() && !file.line().starts_with(kComment)) {
-      return found;
-    }
-  }
-  file.refuse_at(file.line_number() + 1, "the file ends, expected the line with the size of the matrix");
-}
-
 struct Target {
   EntryList& entries;
   Metric metric;
@@ -126,7 +113,7 @@ std::int64_t read_count(TextReader& file, std::int64_t ranks, const Banner& bann
 Pattern read_matrix_market(std::string_view bytes, const std::string& origin, MetricChoice metric, Warnings& warnings) {
   TextReader file(bytes, origin);
   const Banner banner = read_banner(file);
-  const std::optional<Metric> written = need_size_line(file);
+  const std::optional<Metric> written = need_line_behind_comments(file, "the line with the size of the matrix");
   const std::int64_t ranks = file.integer("rows", 1, kMostRanks);
   if (file.integer("columns", 1, kMostRanks) != ranks) file.refuse("expected as many columns as rows");
   const std::int64_t count = read_count(file, ranks, banner);
@@ -150,7 +137,7 @@ std::string write_matrix_market(const Pattern& pattern, Metric metric, Warnings&
   const std::vector<double> values = one_number(pattern, metric, kMatrixMarket, warnings);
   const bool whole = std::all_of(values.begin(), values.end(), is_whole);
   std::string text = std::string("%%MatrixMarket matrix coordinate ") + (whole ? "integer" : "real") + " general\n";
-  text += std::string(kMetricComment) + std::string(core::pattern::metric_name(metric)) + "\n";
+  text += metric_comment(metric);
   const std::string ranks = std::to_string(pattern.ranks);
   text += ranks + " " + ranks + " " + std::to_string(values.size()) + "\n";
   for (Rank from = 0; from < pattern.ranks; ++from) {

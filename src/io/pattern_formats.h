@@ -18,6 +18,7 @@
 
 namespace ranktree::io {
 
+class TextReader;
 using Warnings = std::vector<std::string>;
 
 // The most ranks that a file may have.
@@ -35,8 +36,6 @@ std::string write_pattern_csv(const core::pattern::Pattern& pattern, Warnings& w
 // `metric` requests, else as the comment of this project's writer states, else bytes. When written, `metric` selects
 // one of the two, summed over all classes.
 using MetricChoice = std::optional<core::pattern::Metric>;
-// The comment, which prevents messages from being read back as bytes.
-inline constexpr std::string_view kMetricComment = "% ranktree metric ";
 
 core::pattern::Pattern read_matrix_market(std::string_view bytes, const std::string& origin, MetricChoice metric,
                                           Warnings& warnings);
@@ -77,5 +76,10 @@ void warn_of_lost_calls(const core::pattern::Pattern& pattern, const char* forma
 core::pattern::Entry entry_of(core::pattern::Rank from, core::pattern::Rank to, double value,
                               core::pattern::Metric metric);
 void warn_of_one_number(const char* format, core::pattern::Metric metric, Warnings& warnings);
+// Where comments begin with %: the line that states what the numbers are, so that messages are not read back as bytes.
+std::string metric_comment(core::pattern::Metric metric);
+// Moves behind the comments at the beginning; what such a line states. At the end of the file it throws "the file ends,
+// expected <what>".
+MetricChoice need_line_behind_comments(TextReader& file, const char* what);
 
 }  // namespace ranktree::io

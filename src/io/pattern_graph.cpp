@@ -142,19 +142,6 @@ MetisHeader read_metis_header(TextReader& file) {
   return header;
 }
 
-// Comments before the header may state what the weights are.
-std::optional<Metric> find_metis_header(TextReader& file) {
-  std::optional<Metric> found;
-  while (file.next_line()) {
-    if (file.line().starts_with(kMetricComment)) {
-      found = core::pattern::metric_from_name(file.line().substr(kMetricComment.size()));
-    } else if (!file.at_line_end() && !file.line().starts_with(kMetisComment)) {
-      return found;
-    }
-  }
-  file.refuse_at(file.line_number() + 1, "the file ends, expected the header 'vertices edges [fmt [ncon]]'");
-}
-
 // The line of the next vertex may be empty, so only comments are skipped.
 void need_vertex_line(TextReader& file, const MetisHeader& header, std::int64_t vertex) {
   while (file.next_line()) {
@@ -268,7 +255,7 @@ class ScotchBody {
 
 Pattern read_metis_graph(std::string_view bytes, const std::string& origin, MetricChoice metric, Warnings& warnings) {
   TextReader file(bytes, origin);
-  const std::optional<Metric> written = find_metis_header(file);
+  const std::optional<Metric> written = need_line_behind_comments(file, "the header 'vertices edges [fmt [ncon]]'");
   const MetisHeader header = read_metis_header(file);
   const Metric meaning = metric.value_or(written.value_or(Metric::kSize));
   warn_of_one_number(kMetis, meaning, warnings);
@@ -290,8 +277,8 @@ Pattern read_metis_graph(std::string_view bytes, const std::string& origin, Metr
 
 std::string write_metis_graph(const Pattern& pattern, Metric metric, Warnings& warnings) {
   const Affinity graph = undirected(pattern, metric, kMetis, warnings);
-  std::string text = std::string(kMetricComment) + std::string(core::pattern::metric_name(metric)) + "\n" +
-                     std::to_string(graph.ranks) + " " + std::to_string(graph.indices.size() / 2) + " 001\n";
+  std::string text =
+      metric_comment(metric) + std::to_string(graph.ranks) + " " + std::to_string(graph.indices.size() / 2) + " 001\n";
   for (Rank vertex = 0; vertex < graph.ranks; ++vertex) {
     const auto neighbours = graph.neighbours(vertex);
     const auto weights = graph.weights_of(vertex);

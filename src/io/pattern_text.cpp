@@ -1,6 +1,7 @@
 // Code that the text formats share.
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "io/pattern_formats.h"
+#include "io/text.h"
 
 namespace ranktree::io {
 
@@ -18,6 +20,8 @@ using core::pattern::Rank;
 using core::pattern::Traffic;
 
 namespace {
+
+constexpr std::string_view kMetricComment = "% ranktree metric ";
 
 void check_metric(Metric metric, const char* format) {
   if (metric != Metric::kAverage) return;
@@ -70,6 +74,22 @@ void warn_of_one_number(const char* format, Metric metric, Warnings& warnings) {
   warnings.push_back(std::string(format) + " holds one number a pair: read as " +
                      (metric == Metric::kSize ? "bytes; numbers of messages are unknown (0)"
                                               : "numbers of messages; bytes are unknown (0)"));
+}
+
+std::string metric_comment(Metric metric) {
+  return std::string(kMetricComment) + std::string(core::pattern::metric_name(metric)) + "\n";
+}
+
+MetricChoice need_line_behind_comments(TextReader& file, const char* what) {
+  MetricChoice found;
+  while (file.next_line()) {
+    if (file.line().starts_with(kMetricComment)) {
+      found = core::pattern::metric_from_name(file.line().substr(kMetricComment.size()));
+    } else if (!file.at_line_end() && !file.line().starts_with('%')) {
+      return found;
+    }
+  }
+  file.refuse_at(file.line_number() + 1, std::string("the file ends, expected ") + what);
 }
 
 }  // namespace ranktree::io

@@ -88,17 +88,16 @@ json json_of(const Rule& rule) {
   return object;
 }
 
-std::string json_text(const std::string& text) {
-  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace
 
 // Writes one line for each rule.
 std::string write_rules(const Rules& rules) {
+  const auto quoted = [](const std::string& text) {
+    return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  };
   std::string text = "{\n \"format\": \"" + std::string(kRulesFormat) +
-                     "\",\n \"version\": " + std::to_string(kRulesVersion) + ",\n \"mpi\": " + json_text(rules.mpi) +
-                     ",\n \"machine\": " + json_text(rules.machine) + ",\n \"rules\": [";
+                     "\",\n \"version\": " + std::to_string(kRulesVersion) + ",\n \"mpi\": " + quoted(rules.mpi) +
+                     ",\n \"machine\": " + quoted(rules.machine) + ",\n \"rules\": [";
   for (std::size_t i = 0; i < rules.rules.size(); ++i) {
     text += (i == 0 ? "\n  " : ",\n  ") + json_of(rules.rules[i]).dump();
   }

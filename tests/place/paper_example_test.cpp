@@ -19,7 +19,7 @@ using ranktree::core::topo::Tree;
 using ranktree::core::topo::TreeBuilder;
 using ranktree::test::from_matrix;
 using ranktree::test::to_matrix;
-using Rows = std::vector<std::vector<double>>;
+using Rows = ranktree::test::Matrix;
 
 // Figure 5(a) as printed.
 const Rows kFigure5{{0, 1000, 10, 1, 100, 1, 1, 1},    {1000, 0, 1000, 1, 1, 100, 1, 1},

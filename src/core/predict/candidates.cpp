@@ -192,9 +192,9 @@ class Search {
     std::vector<Algorithm> worth;
     for (const Algorithm algorithm : algorithms_of(question_.collective)) {
       const bool left_out =
-          algorithm == Algorithm::kChain  // the pipeline without segments
-          || (algorithm == Algorithm::kKNomial && tree_at_once(question_, machine_) != algorithm) ||
-          (question_.commutative && (algorithm == Algorithm::kInOrderBinary || algorithm == Algorithm::kPairwise));
+          (question_.commutative && (algorithm == Algorithm::kInOrderBinary || algorithm == Algorithm::kPairwise)) ||
+          (algorithm == Algorithm::kKNomial && tree_at_once(question_, machine_) != algorithm) ||
+          algorithm == Algorithm::kChain;  // the pipeline without segments
       if (!left_out) worth.push_back(algorithm);
     }
     return worth;
