@@ -251,13 +251,13 @@ Placement placement_of(const SlotTree& tree, const std::vector<SlotTree::Slot>& 
 }
 
 void keep_leaves(const topo::Tree& tree, const Placement& start, Placement& placement) {
-  constexpr pattern::Rank kNone = -1;
+  constexpr pattern::Rank kNoRank = -1;
   constexpr pattern::Rank kSeveral = -2;
   const auto ranks = static_cast<pattern::Rank>(placement.leaf_of.size());
-  std::vector<pattern::Rank> rank_at(at(tree.leaf_count()), kNone);
+  std::vector<pattern::Rank> rank_at(at(tree.leaf_count()), kNoRank);
   for (pattern::Rank rank = 0; rank < ranks; ++rank) {
     pattern::Rank& there = rank_at[at(placement.leaf_of[at(rank)])];
-    there = there == kNone ? rank : kSeveral;
+    there = there == kNoRank ? rank : kSeveral;
   }
   const auto parent = [&tree](topo::Leaf leaf) { return tree.parent(tree.leaf_object(leaf)); };
   for (pattern::Rank rank = 0; rank < ranks; ++rank) {
@@ -265,10 +265,10 @@ void keep_leaves(const topo::Tree& tree, const Placement& start, Placement& plac
     const topo::Leaf now = placement.leaf_of[at(rank)];
     if (home == now || parent(home) != parent(now) || rank_at[at(now)] != rank) continue;
     const pattern::Rank other = rank_at[at(home)];
-    if (other == kSeveral || (other != kNone && start.leaf_of[at(other)] == home)) continue;
+    if (other == kSeveral || (other != kNoRank && start.leaf_of[at(other)] == home)) continue;
     placement.leaf_of[at(rank)] = home;
     rank_at[at(home)] = rank;
-    if (other != kNone) placement.leaf_of[at(other)] = now;
+    if (other != kNoRank) placement.leaf_of[at(other)] = now;
     rank_at[at(now)] = other;
   }
 }
