@@ -101,7 +101,7 @@ nompi: setup
 nompi-inside:
 	cmake --preset nompi $(WITH_PYTHON)
 	cmake --build build/nompi --parallel $(JOBS)
-	ctest --preset nompi --parallel 2 --exclude-regex '^(place|schedule|shared)$$'
+	ctest --preset nompi --parallel 2 --exclude-regex '^(place_[0-9]+|schedule|shared)$$'
 	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) -m "$(QUICK)" \
 	  tests/topo tests/pattern tests/place \
 	  $(foreach test,bench_instances map_input peers point_to_point quality,--ignore=tests/place/test_$(test).py)

@@ -1,8 +1,9 @@
-# ranktree_test(<name> SOURCES <file...> LIBS <target...> [TIMEOUT seconds])
+# ranktree_test(<name> SOURCES <file...> LIBS <target...> [TIMEOUT seconds] [SHARDS count])
 #
-# One GoogleTest executable without MPI, one ctest entry. Every entry has a TIMEOUT: a hang is a failure.
+# One GoogleTest executable without MPI, one ctest entry, or <name>_0, <name>_1, ... with a share of its tests each, for
+# what would be the last to end. Every entry has a TIMEOUT: a hang is a failure.
 function(ranktree_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 T "" "TIMEOUT" "SOURCES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 T "" "TIMEOUT;SHARDS" "SOURCES;LIBS")
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 120)
   endif()
@@ -11,8 +12,17 @@ function(ranktree_test name)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   ranktree_compile_together(test_${name})
   target_compile_definitions(test_${name} PRIVATE RANKTREE_TEST_DATA="${CMAKE_CURRENT_SOURCE_DIR}/data")
-  add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT})
+  if(NOT T_SHARDS)
+    add_test(NAME ${name} COMMAND test_${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT})
+    return()
+  endif()
+  math(EXPR last "${T_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}_${shard} COMMAND test_${name})
+    set(environment GTEST_TOTAL_SHARDS=${T_SHARDS} GTEST_SHARD_INDEX=${shard})
+    set_tests_properties(${name}_${shard} PROPERTIES TIMEOUT ${T_TIMEOUT} ENVIRONMENT "${environment}")
+  endforeach()
 endfunction()
 
 # ranktree_mpi_command(<variable> <mpi> <ranks>): the launcher of one MPI, oversubscription allowed, ranks yielding.
