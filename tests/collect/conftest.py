@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.collect_programs import SECONDS
-from tests.helpers.mpis import Mpi
+from tests.helpers.mpis import Mpi, yielding
 
 SOURCES = Path(__file__).resolve().parent / "preload"
 
@@ -15,7 +15,7 @@ SOURCES = Path(__file__).resolve().parent / "preload"
 @pytest.fixture
 def awake(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting ranks yield but never sleep: naps would be noise in the times that trials compare."""
-    monkeypatch.setenv("LD_PRELOAD", str(mpi.build / "lib" / "libtest_yield.so"))
+    monkeypatch.setenv("LD_PRELOAD", ":".join(yielding(mpi.build, ["yield"])))
 
 
 @pytest.fixture

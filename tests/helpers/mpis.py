@@ -4,7 +4,7 @@ import importlib.util
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -87,9 +87,9 @@ class Mpi:
         return path
 
 
-def yielding(build: Path) -> list[str]:
-    """`Mpi.yielding` of any MPI of a build."""
-    paths = [build / "lib" / f"libtest_{name}.so" for name in ("yield", "nap")]
+def yielding(build: Path, names: Iterable[str] = ("yield", "nap")) -> list[str]:
+    """`Mpi.yielding` of any MPI of a build, or some of it."""
+    paths = [build / "lib" / f"libtest_{name}.so" for name in names]
     return [str(path) for path in paths if path.exists()]
 
 
