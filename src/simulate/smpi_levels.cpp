@@ -6,7 +6,6 @@
 // node of its own, which needs no messages. SMPI's own calls reach these functions because the library is preloaded.
 // Later calls take the same time as with SMPI's own.
 // SimGrid 3.32 alone: other releases have other classes, and keep their own levels.
-#include <dlfcn.h>
 #include <smpi/smpi.h>
 #include <xbt/base.h>
 
@@ -20,9 +19,9 @@
 #include <unordered_set>
 
 #include "simulate/smpi_levels.h"
+#include "simulate/smpi_symbols.h"
 
 #if SIMGRID_VERSION == 33200
-#define RANKTREE_SEEN __attribute__((visibility("default")))
 
 namespace simgrid::smpi {
 
@@ -56,6 +55,8 @@ RANKTREE_SEEN int allgather__ring(const void* own, int count, Datatype* type, vo
 
 namespace {
 
+using ranktree::simulate::next;
+
 bool& single_ranks() {
   static bool value = false;
   return value;
@@ -65,11 +66,6 @@ bool& single_ranks() {
 std::unordered_set<aid_t>& making() {
   static std::unordered_set<aid_t> ranks;
   return ranks;
-}
-
-template <class Function>
-Function next(const char* symbol) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, symbol));
 }
 
 }  // namespace

@@ -73,19 +73,24 @@ def test_a_preload_library_of_simulated_ranks_exports_wrappers_alone(build_folde
     assert not [name for name in found if not WRAPPERS.fullmatch(name)]
 
 
-IN_PLACE_OF_SMPIS = {
+IN_PLACE_OF_SIMGRIDS = {
     "_ZN7simgrid4smpi4Comm8init_smpEv",
     "_ZN7simgrid4smpi15allgather__ringEPKviPNS0_8DatatypeEPviS4_PNS0_4CommE",
+    "_ZN7simgrid6kernel8activity8CommImpl4testEPNS0_5actor9ActorImplE",
+    *(
+        f"_ZN7simgrid6kernel5actor22ActivityWaitanySimcallC{kind}EPNS1_9ActorImplERKSt6vectorIPNS0_8activity12ActivityImplESaIS8_EEd"
+        for kind in (1, 2)
+    ),
 }
 
 
 @pytest.mark.parametrize(
     ("name", "names"),
-    [("platform", {"load_platform"} | IN_PLACE_OF_SMPIS), ("replay", {"main"})],
+    [("platform", {"load_platform"} | IN_PLACE_OF_SIMGRIDS), ("replay", {"main"})],
     ids=["platform", "replay"],
 )
 def test_what_simgrid_loads_exports_its_entry_alone(name: str, names: set[str], build_folder: Path) -> None:
-    """A machine for smpirun, with what stands in for two of SMPI's functions; and a program for simulations."""
+    """A machine for smpirun, with what stands in for functions of SimGrid's; and a program for simulations."""
     library = build_folder / f"lib/libranktree_{name}.so"
     if not library.exists():
         pytest.skip("built without SimGrid")

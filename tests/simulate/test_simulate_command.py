@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -90,6 +91,33 @@ def test_results_of_every_selector_are_right(  # noqa: PLR0913, PLR0917  paramet
     program = simulated_program(PROGRAMS / "served.c")
     result = ranktree("simulate", "--machine", machine, "--np", ranks, "--selector", selector, "--", program, count, 4)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_gathers_one_after_the_other_take_no_cube_of_the_ranks(ranktree: Callable, simulated_program: Callable) -> None:
+    """SimGrid alone takes 40 times the processor time of gathers behind barriers; the program checks the results."""
+    program = simulated_program(PROGRAMS / "gathers.c")
+    result = ranktree("simulate", "--machine", FAT_TREE, "--np", 1024, "--", program)
+    assert result.returncode == 0, result.stderr
+    taken = json.loads(result.stdout.splitlines()[0])
+    assert taken["together"] < 5 * taken["apart"]
+
+
+def test_waits_take_the_simulated_time_of_simgrids_own(command: str, simulated_program: Callable) -> None:
+    """The program checks its data and prints times; without the preload SimGrid's own functions are called."""
+    package = Path(command).resolve().parents[1] / "python"
+    program = simulated_program(PROGRAMS / "waits.c")
+    printed = []
+    for environment in ("variables", "{**variables, 'LD_PRELOAD': ''}"):
+        start = f"import sys; sys.path.insert(0, {str(package)!r}); from ranktree.simulate import run; "
+        start += "own = run.run_watched; "
+        start += f"run.run_watched = lambda words, variables, limit: own(words, {environment}, limit); "
+        start += "from ranktree.cli.main import main; main()"
+        words = [sys.executable, "-I", "-c", start, "simulate", "--machine", "node:3 core:4", "--np", "11", "--"]
+        result = subprocess.run([*words, str(program)], capture_output=True, text=True, timeout=60, check=False)
+        assert result.returncode == 0, result.stderr
+        printed.append([line for line in result.stdout.splitlines() if " end:" in line])
+    assert len(printed[0]) == 4
+    assert printed[0] == printed[1]
 
 
 @pytest.mark.parametrize("shared", [True, False])

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -109,8 +110,9 @@ class QuietErrors {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
-// A row of the allgather: a chain, then the node by MPI_COMM_TYPE_SHARED.
-constexpr std::size_t kRow = std::tuple_size_v<ChainRow> + 1;
+// A row of the allgather: the node by MPI_COMM_TYPE_SHARED, the length of the chain, its links. Only as many links as
+// the longest chain has are sent.
+using Row = std::array<std::uint64_t, 1 + std::tuple_size_v<ChainRow>>;
 
 // Where a chain cannot be had, the node alone.
 Chain chain_or_node(Annotation& annotation, Context::Depth depth) {
@@ -185,25 +187,32 @@ void Context::make_communicator(MPI_Comm comm) {
 // Collective: what fails on one rank alone fails on all before any rank waits for it.
 void Context::learn_locations(MPI_Comm comm, Depth depth) {
   Annotation annotation;
-  std::vector<std::uint64_t> rows;
+  std::vector<std::uint64_t> rows;  // no larger than reserved: no rank can fail alone
   attempt_together(comm_.get(), [&] {
     annotation = get_annotation(comm);
-    rows.resize(kRow * static_cast<std::size_t>(size()));
+    rows.reserve(std::tuple_size_v<Row> * static_cast<std::size_t>(size()));
     programs_ = std::make_unique<Programs>();
     levels_ = std::make_unique<LevelCommunicators>();
     node_of_.resize(static_cast<std::size_t>(size()));
   });
   node_comm_ = learn_node(comm_.get(), 0, annotation);
-  std::uint64_t* own = rows.data() + kRow * static_cast<std::size_t>(rank());
-  attempt_together(comm_.get(), [&] {
-    const ChainRow row = packed(chain_or_node(annotation, depth));
-    std::copy(row.begin(), row.end(), own);
-    own[kRow - 1] = static_cast<std::uint64_t>(mpi::node_of(annotation).id);
+  Row own{};
+  LocalSteps steps(comm_.get());
+  steps.run([&] {
+    const ChainRow chain = packed(chain_or_node(annotation, depth));
+    std::copy(chain.begin(), chain.end(), own.begin() + 1);
+    own[0] = static_cast<std::uint64_t>(mpi::node_of(annotation).id);
   });
+  std::array<int, 2> merged{steps.word(), static_cast<int>(own[1])};
+  check(PMPI_Allreduce(MPI_IN_PLACE, merged.data(), merged.size(), MPI_INT, MPI_MAX, comm_.get()), "MPI_Allreduce");
+  steps.require(merged[0]);
+  const std::size_t width = 2 + static_cast<std::size_t>(merged[1]);
+  rows.resize(width * static_cast<std::size_t>(size()));
   // NOLINTNEXTLINE(mpi-type-mismatch): the check does not know the types of fixed length
-  check(PMPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, rows.data(), kRow, MPI_UINT64_T, comm_.get()),
+  check(PMPI_Allgather(own.data(), static_cast<int>(width), MPI_UINT64_T, rows.data(), static_cast<int>(width),
+                       MPI_UINT64_T, comm_.get()),
         "MPI_Allgather");
-  attempt_together(comm_.get(), [&] { read_locations(rows); });
+  attempt_together(comm_.get(), [&] { read_locations(rows, width); });
   if (node_comm_.get() == MPI_COMM_NULL) {
     const std::int32_t node = node_of_[static_cast<std::size_t>(rank())];
     check(PMPI_Comm_split(comm_.get(), node, rank(), node_comm_.receive()), "MPI_Comm_split");
@@ -211,15 +220,14 @@ void Context::learn_locations(MPI_Comm comm, Depth depth) {
   check(PMPI_Comm_set_errhandler(node_comm_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
-void Context::read_locations(const std::vector<std::uint64_t>& rows) {
+void Context::read_locations(std::span<const std::uint64_t> rows, std::size_t width) {
   std::vector<Chain> chains;
   std::vector<std::int64_t> nodes;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(size()); ++rank) {
-    const std::uint64_t* of_rank = rows.data() + rank * kRow;
-    ChainRow row;
-    std::copy_n(of_rank, row.size(), row.begin());
-    chains.push_back(unpacked(row));
-    nodes.push_back(static_cast<std::int64_t>(of_rank[kRow - 1]));
+  for (; !rows.empty(); rows = rows.subspan(width)) {
+    ChainRow chain{};
+    std::copy_n(rows.begin() + 1, width - 1, chain.begin());
+    chains.push_back(unpacked(chain));
+    nodes.push_back(static_cast<std::int64_t>(rows.front()));
   }
   node_of_ = numbered(nodes);
   node_count_ = 1 + *std::max_element(node_of_.begin(), node_of_.end());

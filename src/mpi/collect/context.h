@@ -4,11 +4,13 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -113,7 +115,7 @@ class Context : public std::enable_shared_from_this<Context> {
   explicit Context(std::shared_ptr<Process> process);
   void make_communicator(MPI_Comm comm);
   void learn_locations(MPI_Comm comm, Depth depth);
-  void read_locations(const std::vector<std::uint64_t>& rows);
+  void read_locations(std::span<const std::uint64_t> rows, std::size_t width);
 
   CallTable table_;  // what each call looks at
   std::shared_ptr<Process> process_;
