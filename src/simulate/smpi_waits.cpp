@@ -80,8 +80,7 @@ ActivityWaitanySimcall::ActivityWaitanySimcall(ActorImpl* issuer,
       void (*)(ActivityWaitanySimcall*, ActorImpl*, const std::vector<activity::ActivityImpl*>&, double);
   static const auto simgrids = next<Constructor>(
       "_ZN7simgrid6kernel5actor22ActivityWaitanySimcallC1EPNS1_9ActorImplERKSt6vectorIPNS0_"
-      "8activity12ActivityImplESaIS8_EE"
-      "d");
+      "8activity12ActivityImplESaIS8_EEd");
   const Constructing constructing;
   simgrids(this, issuer, activities, timeout);
 }

@@ -20,12 +20,21 @@ def package_with(table: dict[str, Any], build: Path, folder: Path) -> Path:
     return package.parent
 
 
-def run(package: Path, *words: object, timeout: float = 60, **variables: str) -> subprocess.CompletedProcess[str]:
-    """A command of that package."""
-    code = f"import sys; sys.path.insert(0, {str(package)!r}); from ranktree.cli.main import main; main()"
+def run(  # noqa: PLR0913  what it runs, and how
+    package: Path,
+    *words: object,
+    first: str = "",
+    cwd: Path | None = None,
+    timeout: float = 60,
+    **variables: str,
+) -> subprocess.CompletedProcess[str]:
+    """A command of that package, behind Python's statements `first`."""
+    code = f"import sys; sys.path.insert(0, {str(package)!r}); {first}\nfrom ranktree.cli.main import main; main()"
     command = [sys.executable, "-I", "-c", code, *map(str, words)]
     environment = {**os.environ, **variables}
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, env=environment)
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, timeout=timeout, check=False, env=environment
+    )
 
 
 def refusal(package: Path, *words: str, **variables: str) -> str:

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.helpers import packages
 from tests.helpers.reports import left_of, save_stencil, script
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
@@ -183,16 +183,8 @@ def test_it_finds_itself_when_python_runs_isolated(command: str, mpi: Any, tmp_p
     """Without PYTHONPATH, and with a module of the program's in the current folder that hides one of Python's."""
     (tmp_path / "re.py").write_text("raise ImportError", encoding="utf-8")
     package = Path(command).resolve().parents[1] / "python"
-    start = f"import sys; sys.path.insert(0, {str(package)!r}); from ranktree.cli.main import main; main()"
     words = ["optimize", "-o", "out", "--", f"mpiexec.{mpi.name}", "-n", "2", str(program_of(mpi, "stencil"))]
-    result = subprocess.run(
-        [sys.executable, "-I", "-c", start, *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    result = packages.run(package, *words, cwd=tmp_path, timeout=120)
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "out" / "report.html").exists()
 

@@ -4,12 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.helpers import packages
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -108,12 +109,9 @@ def test_waits_take_the_simulated_time_of_simgrids_own(command: str, simulated_p
     program = simulated_program(PROGRAMS / "waits.c")
     printed = []
     for environment in ("variables", "{**variables, 'LD_PRELOAD': ''}"):
-        start = f"import sys; sys.path.insert(0, {str(package)!r}); from ranktree.simulate import run; "
-        start += "own = run.run_watched; "
-        start += f"run.run_watched = lambda words, variables, limit: own(words, {environment}, limit); "
-        start += "from ranktree.cli.main import main; main()"
-        words = [sys.executable, "-I", "-c", start, "simulate", "--machine", "node:3 core:4", "--np", "11", "--"]
-        result = subprocess.run([*words, str(program)], capture_output=True, text=True, timeout=60, check=False)
+        first = "from ranktree.simulate import run; own = run.run_watched; "
+        first += f"run.run_watched = lambda words, variables, limit: own(words, {environment}, limit)"
+        result = packages.run(package, "simulate", "--machine", "node:3 core:4", "--np", 11, "--", program, first=first)
         assert result.returncode == 0, result.stderr
         printed.append([line for line in result.stdout.splitlines() if " end:" in line])
     assert len(printed[0]) == 4

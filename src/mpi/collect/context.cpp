@@ -224,9 +224,7 @@ void Context::read_locations(std::span<const std::uint64_t> rows, std::size_t wi
   std::vector<Chain> chains;
   std::vector<std::int64_t> nodes;
   for (; !rows.empty(); rows = rows.subspan(width)) {
-    ChainRow chain{};
-    std::copy_n(rows.begin() + 1, width - 1, chain.begin());
-    chains.push_back(unpacked(chain));
+    chains.push_back(unpacked(rows.subspan(1, width - 1)));
     nodes.push_back(static_cast<std::int64_t>(rows.front()));
   }
   node_of_ = numbered(nodes);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <set>
+#include <span>
 
 #include "core/split/chain.h"
 #include "mpi/agree.h"
@@ -24,7 +26,7 @@ ChainRow packed(const Chain& chain) {
   return row;
 }
 
-Chain unpacked(const ChainRow& row) {
+Chain unpacked(std::span<const std::uint64_t> row) {
   Chain chain(row[0]);
   std::transform(row.begin() + 1, row.begin() + 1 + static_cast<std::ptrdiff_t>(row[0]), chain.begin(),
                  core::split::link_of);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 
 #include "core/split/chain.h"
 #include "mpi/exchange.h"
@@ -16,7 +17,8 @@ namespace ranktree::mpi {
 // A chain as it travels: its length and the codes of its links, cut at core::split::kMaxDepth.
 using ChainRow = std::array<std::uint64_t, core::split::kMaxDepth + 1>;
 ChainRow packed(const core::split::Chain& chain);
-core::split::Chain unpacked(const ChainRow& row);
+// Of a row, or as much of it as there is chain.
+core::split::Chain unpacked(std::span<const std::uint64_t> row);
 
 // As much of the row as there is chain.
 Bytes bytes_of(const core::split::Chain& chain);
