@@ -30,3 +30,11 @@ def skip_if_overdrawn(text: str) -> None:
             f"set-up and agreements took {set_up + agreements:.2g} of {allowed:.2g} s on a busy machine: "
             "nothing more is tried"
         )
+
+
+def require_tried(log: Path, collective: str) -> None:
+    """Variants that are not native served some calls, whatever was decided on them: on a busy machine that takes more
+    calls than the program makes. Skips where the account covered no trial.
+    """
+    skip_if_overdrawn(log.read_text(encoding="utf-8"))
+    assert served(log)[collective] > 0
