@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from ranktree import _core
+
 VARIANTS = ("auto", "native", "messages", "shared", "levels")
 NAMES = (
     "all",
@@ -74,8 +76,18 @@ def variables(text: str, log: Path | None, cache: Path | None = None) -> dict[st
     if cache is not None and "auto" in text:
         found["RANKTREE_COLL_CACHE"] = str(cache)
     if log is not None and str(log) != STDERR:
-        log.write_bytes(b"")
+        begin_log(log)
     return found | settled(found)
+
+
+def begin_log(path: Path) -> None:
+    """An empty file in place of the one before. A link is refused: another user may have put it there, and the ranks,
+    which append by the name, follow none. Devices stay.
+    """
+    if path.is_symlink():
+        raise ValueError(f"--collectives-log: {path}: a symbolic link; expected a file, or '{STDERR}'")
+    if not (path.is_char_device() or path.is_fifo()):
+        _core.write_file(str(path), "")
 
 
 def settled(found: Mapping[str, str]) -> dict[str, str]:

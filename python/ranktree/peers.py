@@ -246,7 +246,7 @@ def run_peer(name: str, problem: Problem, limit: float, keep_going: Callable[[],
         given, answer = Path(folder) / "problem.npz", Path(folder) / "answer.npz"
         arrays: dict[str, Any] = {key: np.asarray(value) for key, value in vars(problem).items()}
         np.savez(given, **arrays)
-        arguments = [sys.executable, "-m", "ranktree.peers", name, str(given), str(answer)]
+        arguments = [sys.executable, "-P", "-m", "ranktree.peers", name, str(given), str(answer)]
         code, errors = run_group(arguments, environment, limit, keep_going)
         if code is None:
             return Answer(None, 0, f"stopped after {limit:g} s" if keep_going() else "stopped")

@@ -62,5 +62,5 @@ def found_machine(words: Sequence[str], folder: Path) -> str:
 
     path = folder / "machine.json"
     hosts = launch.found_by_launch(take_apart(words)).hosts
-    path.write_text(json.dumps(machine_of(hosts), indent=1), encoding="utf-8")
+    _core.write_file(str(path), json.dumps(machine_of(hosts), indent=1))
     return os.fspath(path)

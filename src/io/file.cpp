@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -68,12 +69,19 @@ int create_beside(const std::string& path, std::string& name) {
   return -1;
 }
 
+// A name of any process's open file, as /dev/stdout is: what it leads to may be a regular file.
+bool names_open_file(const std::string& path) {
+  std::array<char, 16> target{};
+  const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+  return length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)).starts_with("/proc/");
+}
+
 // A complete, synced file under a temporary name, which is removed unless the file is renamed to its path.
 class Draft {
  public:
   Draft(const std::string& path, std::string_view bytes) : path_(path) {
     struct stat status{};
-    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    if (names_open_file(path) || (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))) {
       throw core::Error(core::Fault::kSystem, path + ": cannot write: it exists and is not a regular file");
     }
     Descriptor file(create_beside(path, temporary_));

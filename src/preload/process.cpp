@@ -101,6 +101,13 @@ bool is_spawned() {
   return parent != MPI_COMM_NULL;
 }
 
+// Where others may write to the folder around it, another user may have made it, to read records or to replace parts.
+bool is_own_folder(const std::string& path) noexcept {
+  struct stat found{};
+  return lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
+         (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 }  // namespace
 
 void print_verbose(const std::string& line) noexcept {
@@ -147,7 +154,15 @@ void Process::describe_owner(MPI_Group world) {
   owner_.host = host_name();
   owner_.mpi = library_version();
   owner_.program = kSimulated ? environment("RANKTREE_SIMULATE_PROGRAM") : command_line();
-  if (!output_.empty()) mkdir((output_ + ".parts").c_str(), S_IRWXU);
+  if (!output_.empty()) make_parts_folder();
+}
+
+void Process::make_parts_folder() {
+  parts_ = output_ + ".parts";
+  mkdir(parts_.c_str(), S_IRWXU);
+  if (is_own_folder(parts_)) return;
+  print_verbose(parts_ + ": expected a folder of this user alone; a crash will lose the records");
+  parts_.clear();
 }
 
 void Process::try_start() {
@@ -223,7 +238,7 @@ Thread* Process::make_thread() {
   PartOwner owner = owner_;
   owner.thread = static_cast<int>(threads_.size());
   const std::string name = "/rank-" + std::to_string(owner.rank) + "-" + std::to_string(owner.thread) + ".part";
-  const std::string file = output_.empty() ? std::string() : output_ + ".parts" + name;
+  const std::string file = parts_.empty() ? std::string() : parts_ + name;
   threads_.push_back(std::make_unique<Thread>(file, owner));
   if (!file.empty() && !threads_.back()->part.on_disk())
     print_verbose(file + ": cannot be made; a crash will lose its records");
@@ -300,8 +315,8 @@ void Process::close_parts(bool written) noexcept {
     thread->part.mark_finished();
     if (written) thread->part.remove_file();
   }
-  if (written)
-    rmdir((output_ + ".parts").c_str());  // fails while another rank's parts are there: the last one removes it
+  // Fails while another rank's parts are there: the last one removes it.
+  if (written && !parts_.empty()) rmdir(parts_.c_str());
 }
 
 void Process::finish() noexcept {
@@ -318,7 +333,7 @@ void Process::finish() noexcept {
   });
   close_parts(written);
   if (!written && !output_.empty() && !kSimulated && owner_.rank == 0)
-    print_verbose(output_ + ": not written; the records are in " + output_ + ".parts");
+    print_verbose(output_ + ": not written" + (parts_.empty() ? "" : "; the records are in " + parts_));
   if (written && owner_.rank == 0) print_verbose(output_ + ": written");
   PMPI_Group_free(&world_group_);
 }

@@ -55,6 +55,7 @@ class Process {
   void try_start();
   bool wanted();
   void describe_owner(MPI_Group world);
+  void make_parts_folder();
   void open_keys();
   void arm_finish();
 #if RANKTREE_HAS_MPI_Session_init
@@ -72,6 +73,7 @@ class Process {
   std::mutex communicators_mutex_;  // held while a communicator's description is made
   std::atomic<State> state_{State::kUntried};
   std::string output_;  // empty: no file is wanted
+  std::string parts_;   // the folder of parts; empty: records are kept in memory only
   PartOwner owner_;
   bool finish_armed_ = false;
   MPI_Group world_group_ = MPI_GROUP_NULL;

@@ -5,11 +5,17 @@ import re
 import stat
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from ranktree import collectives, verify
+from ranktree.child import Child
+from ranktree.launcher import LaunchCommand
+from ranktree.notebook.pattern import Pattern
+from ranktree.notebook.pictures import Picture
+from ranktree.notebook.report import Report
 
 from tests.helpers.mpis import Mpi
 
@@ -34,6 +40,7 @@ def test_an_output_replaces_a_link_and_does_not_follow_it(ranktree, tmp_path: Pa
         "plan.json": ("map", "ring.npy", "--machine", "node:2 core:2", "-o"),
         "machine.json": ("topo", "node:2 core:2", "-o"),
         "report.html": ("report", "ring.npy", "--machine", "node:2 core:2", "-o"),
+        "costs.svg": ("predict", "bcast", "--np", 2, "--machine", "node:2 core:2", "--plot"),
     }.items():
         output = tmp_path / name
         output.symlink_to(victim)
@@ -42,6 +49,79 @@ def test_an_output_replaces_a_link_and_does_not_follow_it(ranktree, tmp_path: Pa
         assert not output.is_symlink()
         assert output.stat().st_size > 0
     assert victim.read_text(encoding="ascii") == "kept\n"
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Iterator[Callable[..., Path]]:
+    """Makes a link to a file that must stay as it is, in a folder that every user may write to."""
+    victim = tmp_path / "victim"
+    victim.write_text("kept\n", encoding="ascii")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+
+    def link(name: str) -> Path:
+        (shared / name).symlink_to(victim)
+        return shared / name
+
+    yield link
+    assert victim.read_text(encoding="ascii") == "kept\n"
+
+
+def test_man_pages_replace_a_link(ranktree, linked: Callable[..., Path]) -> None:
+    page = linked("ranktree-map.1")
+    assert ranktree("manual", "-o", page.parent).returncode == 0
+    assert not page.is_symlink()
+    assert page.read_text(encoding="utf-8").startswith(".TH RANKTREE")
+
+
+def test_pages_and_pictures_of_notebooks_replace_a_link(linked: Callable[..., Path]) -> None:
+    shown = Report(Pattern.from_matrix(np.roll(np.eye(4), 1, axis=1)), machine="node:2 core:2")
+    for saved, text in ((shown, shown.html), (Picture("<svg/>"), "<svg/>")):
+        path = linked(f"{type(saved).__name__}.html")
+        saved.save(path)
+        assert not path.is_symlink()
+        assert path.read_text(encoding="utf-8") == text
+
+
+def test_the_log_of_collectives_is_a_new_file_and_no_link(
+    ranktree, tmp_path: Path, linked: Callable[..., Path]
+) -> None:
+    """A hard link, too, keeps the file that has another name. A device stays."""
+    log = linked("log")
+    result = ranktree("run", "--collectives", "native", "--collectives-log", log, "--", "true")
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert f"--collectives-log: {log}: a symbolic link" in result.stderr
+    log.unlink()
+    log.hardlink_to(tmp_path / "victim")
+    assert collectives.variables("native", log)["RANKTREE_COLL_LOG"] == str(log)
+    assert log.read_bytes() == b""
+    collectives.variables("native", Path(os.devnull))
+    assert Path(os.devnull).is_char_device()
+
+
+def test_what_helper_programs_print_and_the_probe_are_new_files(linked: Callable[..., Path]) -> None:
+    output = linked("output")
+    assert Child(["echo", "printed"], os.environ).run(output=output) == 0
+    assert (output.is_symlink(), output.read_text(encoding="ascii")) == (False, "printed\n")
+    probe = linked(verify.PROBE)
+    command = LaunchCommand([], "srun", "slurm", (), program=["sh"])  # no helper is for a program without an MPI
+    assert verify.stand_in(command, probe.parent) == str(probe)
+    assert not probe.is_symlink()
+    assert os.access(probe, os.X_OK)
+
+
+def test_a_placed_run_follows_no_links_in_the_folder_of_its_files(
+    mpi: Mpi, ranktree, tmp_path: Path, linked: Callable[..., Path]
+) -> None:
+    np.save(tmp_path / "pair.npy", np.ones((2, 2)))
+    names = {"machine.json", "plan.json", "verify.output", "verify.errors", "rankfile", "hostfile"}
+    folder = {linked(name).parent for name in names}.pop()
+    words = ("run", "--pattern", "pair.npy", "--verify-hosts", "--folder", folder)
+    result = ranktree(*words, "--", *mpi.launch(2, "true"), cwd=tmp_path, timeout=60)
+    assert result.returncode == 0, result.stderr
+    written = {name for name in names if not (folder / name).is_symlink()}
+    assert written >= {"machine.json", "plan.json", "verify.output", "verify.errors"}
 
 
 def test_pickled_objects_are_not_read(ranktree, tmp_path: Path) -> None:
@@ -60,6 +140,22 @@ def test_modules_of_the_current_folder_are_not_imported(ranktree, tmp_path: Path
     for variables in ({}, {"PYTHONPATH": str(tmp_path)}):
         result = ranktree("topo", "node:2 core:2", "--json", cwd=tmp_path, env=os.environ | variables)
         assert result.returncode == 0, result.stderr
+    assert not (tmp_path / "trapped").exists()
+
+
+@pytest.mark.parametrize("algorithm", ["tmpdir:/tmp", "privatize-libs:libapp.so", "bcast:a,b", "bcast"])
+def test_an_algorithm_of_a_simulation_is_no_other_option_of_simgrid(ranktree, algorithm: str) -> None:
+    result = ranktree("simulate", "--np", 2, "--algorithm", algorithm, "--", "app")
+    assert result.returncode == 2
+    assert f"expected COLLECTIVE:NAME, found '{algorithm}'" in result.stderr
+
+
+def test_peers_do_not_import_modules_of_the_current_folder(ranktree, tmp_path: Path) -> None:
+    """Each runs in a process of its own (`map --compare`)."""
+    np.save(tmp_path / "ring.npy", np.roll(np.eye(4), 1, axis=1))
+    (tmp_path / "numpy.py").write_text("import os\nos.mkdir('trapped')\n", encoding="ascii")
+    result = ranktree("map", "ring.npy", "--machine", "node:2 core:2", "--compare", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
     assert not (tmp_path / "trapped").exists()
 
 

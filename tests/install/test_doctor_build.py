@@ -88,6 +88,16 @@ def test_what_is_built_goes_beside_the_others(package: Path, tools: Path, tmp_pa
     assert [entry["name"] for entry in table["mpis"]] == ["mpich9", "site", "mpich9_1_2"]
 
 
+def test_a_wrapper_of_the_current_folder_is_not_looked_for_on_path(package: Path, tools: Path, tmp_path: Path) -> None:
+    """`./mpicc`: neither missing nor the one of PATH, which is of another release."""
+    (tmp_path / "mpicc").write_text(MPICC.replace("9.1", "8.1"), encoding="ascii")
+    (tmp_path / "mpicc").chmod(0o755)
+    for path in (f"{tools}:{os.environ['PATH']}", f"{tools}:/usr/bin:/bin"):
+        result = run(package, "doctor", "--build", "./mpicc", cwd=tmp_path, PATH=path)
+        assert result.returncode == 0, result.stderr
+        assert f"-DRANKTREE_MPIS=mpich8={tmp_path / 'mpicc'}" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
 def test_what_keeps_it_from_building_is_named(package: Path, tools: Path) -> None:
     path = f"{tools}:{os.environ['PATH']}"
     assert "nosuch: no such compiler wrapper" in refusal(package, "doctor", "--build", "nosuch", PATH=path)

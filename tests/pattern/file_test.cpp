@@ -1,6 +1,7 @@
 // Whole files: errors give the reason, and output is complete or absent.
 #include "io/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,6 +60,18 @@ TEST_F(File, WritingReportsTheReasonAndLeavesNothing) {
   EXPECT_NE(refusal([&] { write_file_atomically(folder, "x"); }).find("not a regular file"), std::string::npos);
   EXPECT_NE(refusal([&] { write_file_atomically("/dev/full", "x"); }).find("not a regular file"), std::string::npos);
   EXPECT_EQ(file_count(), 0);
+}
+
+// "-o /dev/stdout > file" as root replaced /dev/stdout, since what it leads to is a regular file.
+TEST_F(File, NamesOfOpenFilesAreNotReplaced) {
+  const std::string link = folder + "/stdout";
+  write_file_atomically(folder + "/a", "old");
+  const int file = ::open((folder + "/a").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::symlink(("/proc/self/fd/" + std::to_string(file)).c_str(), link.c_str()), 0);
+  EXPECT_NE(refusal([&] { write_file_atomically(link, "new"); }).find("not a regular file"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_file(folder + "/a"), "old");
+  ::close(file);
 }
 
 TEST_F(File, SeveralAreWrittenTogetherOrNotAtAll) {

@@ -1,5 +1,6 @@
 """The library without `ranktree trace`: beside other tools, in irregular jobs, linked statically."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -113,6 +114,25 @@ def test_without_parts_a_regular_exit_still_writes_the_trace(mpi, library, made,
     parts_of(output).write_text("not a folder", encoding="utf-8")
     assert preloaded(mpi, 3, [library], made("ring.c")).returncode == 0
     assert read_trace(output).record.pairs == RING
+
+
+@pytest.mark.parametrize(("foreign", "mode"), [(False, 0o777), (False, 0o770), (True, 0o700)])
+def test_parts_are_not_left_where_others_may_write(mpi, library, made, output, monkeypatch, foreign, mode):
+    """A folder that was there before; the file cannot be written, so that parts would stay."""
+    if foreign and os.geteuid() != 0:
+        pytest.skip("only root makes folders of another user")
+    parts_of(output).mkdir()
+    parts_of(output).chmod(mode)
+    if foreign:
+        os.chown(parts_of(output), 65534, -1)
+    output.mkdir()
+    monkeypatch.setenv("RANKTREE_VERBOSE", "1")
+    result = preloaded(mpi, 3, [library], made("ring.c"))
+    assert result.returncode == 0
+    assert list(parts_of(output).iterdir()) == []
+    refusal = f"ranktree: {parts_of(output)}: expected a folder of this user alone; a crash will lose the records"
+    assert result.stderr.count(refusal) == 3
+    assert f"ranktree: {output}: not written\n" in result.stderr
 
 
 def test_nothing_is_written_without_the_variable(mpi, library, made, output, monkeypatch):

@@ -61,7 +61,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         Argument(metavar="[-- MPIRUN...]", help="the launcher's command without a program; else one is found"),
     ] = None,
     ranks: Annotated[int | None, Option("--np", min=2, help="ranks; the launcher's own number if not given")] = None,
-    output: Annotated[str | None, Option("-o", "--output", help="write the parameters here")] = None,
+    output: Annotated[str | None, Option("-o", "--output", decides="written", help="write the parameters here")] = None,
     seconds: Annotated[float, Option(min=0.1, max=60, help="about so long")] = 10.0,
     mpi: Annotated[str | None, Option("--mpi", envvar="RANKTREE_MPI", help="which MPI's program to start")] = None,
     json: Annotated[bool, Option("--json", help="print JSON")] = False,

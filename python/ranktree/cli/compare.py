@@ -25,8 +25,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     unit: Annotated[str, Option(help="of the time that --metric-regex finds")] = "s",
     time_limit: Annotated[float | None, Option(help="SECONDS of one run")] = None,
     seed: Annotated[int, Option(min=0, help="of the resampling")] = 1,
-    output: Annotated[Path | None, Option("-o", "--output", help="write the runs here")] = None,
-    plot: Annotated[Path | None, Option(help="write a picture (SVG) here")] = None,
+    output: Annotated[Path | None, Option("-o", "--output", decides="written", help="write the runs here")] = None,
+    plot: Annotated[Path | None, Option(decides="written", help="write a picture (SVG) here")] = None,
     json: Annotated[bool, Option("--json", help="print JSON (docs/reference/formats/runs.md)")] = False,
 ) -> None:
     """Compare two commands by interleaved runs, or two files of runs, or two plans.

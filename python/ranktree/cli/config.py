@@ -1,18 +1,19 @@
 """Settings of `ranktree.toml`, which hold where neither a flag nor a variable gives another value.
 
-A table a command, an option a key: `[map]`, then `preset = "strong"`.
+A table a command, an option a key: `[map]`, then `preset = "strong"`. The file of the current folder may be another
+user's: it cannot set what is written, and no file sets what is executed (Option.decides).
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 FILE = "ranktree.toml"
 
 
-def settings_of(verb: str, options: Sequence[str]) -> Mapping[str, Any]:
-    """The table of a command. ValueError names what no command or option is called."""
+def settings_of(verb: str, options: Mapping[str, str]) -> Mapping[str, Any]:
+    """The table of a command; `options`: what each decides. ValueError names what no command or option is called."""
     path = find()
     if path is None:
         return {}
@@ -30,12 +31,13 @@ def settings_of(verb: str, options: Sequence[str]) -> Mapping[str, Any]:
             raise ValueError(f"{path}: {name}: expected a table of options, found {table!r}")
     for name in tables.get(verb, {}):
         require_known(path, f"an option of {verb}", name, options)
+        require_settable(path, f"[{verb}] {name}", options[name])
     options_of_verb: dict[str, Any] = tables.get(verb, {})
     return options_of_verb
 
 
 def find() -> Path | None:
-    """The file of the current folder, else the user's."""
+    """The file of the current folder, whose path is relative, else the user's."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 - there may be no home
     for path in (Path(FILE), Path(home) / "ranktree" / FILE):
         if path.is_file():
@@ -43,7 +45,18 @@ def find() -> Path | None:
     return None
 
 
-def require_known(path: Path, what: str, name: str, known: Sequence[str] | Mapping[str, Any]) -> None:
+def require_settable(path: Path, key: str, decides: str) -> None:
+    """Wrong usage where the file may not set an option."""
+    from ranktree.cli.options import BadParameter  # noqa: PLC0415  imports this module
+
+    if decides == "executed":
+        raise BadParameter(f"{path}: {key}: no file can set what is executed: use the option")
+    if decides and not path.is_absolute():
+        user = f"~/.config/ranktree/{FILE}"
+        raise BadParameter(f"{path}: {key}: a file of the current folder cannot set what is written: use {user}")
+
+
+def require_known(path: Path, what: str, name: str, known: Mapping[str, Any]) -> None:
     """A name, or the nearest that exists."""
     from ranktree.cli.options import nearest  # noqa: PLC0415  after a mistake only
 

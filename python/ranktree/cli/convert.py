@@ -49,7 +49,7 @@ def collective_model(pattern: patterns.Pattern, choice: Collectives) -> str:
 
 def command(
     source: Annotated[str, Argument(metavar="IN", help="pattern to read; of Open MPI's F.RANK.prof any one, or F")],
-    output: Annotated[Path, Option("-o", "--output", metavar="OUT", help="file to write")],
+    output: Annotated[Path, Option("-o", "--output", decides="written", metavar="OUT", help="file to write")],
     source_format: Annotated[Format | None, Option("--from", help="format of IN (default: by extension)")] = None,
     output_format: Annotated[Format | None, Option("--to", help="format of OUT (default: by extension)")] = None,
     metric: Annotated[

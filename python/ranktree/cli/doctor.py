@@ -15,7 +15,11 @@ def command(
     json: Annotated[bool, Option("--json", help="print JSON (docs/how-to/check-the-setup.md)")] = False,
     build: Annotated[
         str | None,
-        Option(metavar="[NAME=]MPICC", help="build the libraries for an MPI found later, by its compiler wrapper"),
+        Option(
+            decides="executed",
+            metavar="[NAME=]MPICC",
+            help="build the libraries for an MPI found later, by its compiler wrapper",
+        ),
     ] = None,
     jobs: Annotated[int | None, Option(min=1, help="compilers at a time, for --build [the usable CPUs]")] = None,
 ) -> None:

@@ -21,9 +21,10 @@ def command(
     program: Annotated[list[str] | None, Argument(help="After --: the program and its arguments.")] = None,
     launcher: Annotated[str, Option("--launcher", "-l", help=f"One of {LAUNCHERS}.")] = "generic",
     output: Annotated[
-        Path | None, Option("--output", "-o", help="Folder for the files, seen by all nodes [PLAN.LAUNCHER].")
+        Path | None,
+        Option("--output", "-o", decides="written", help="Folder for the files, seen by all nodes [PLAN.LAUNCHER]."),
     ] = None,
-    force: Annotated[bool, Option("--force", help="Replace files that exist.")] = False,
+    force: Annotated[bool, Option("--force", decides="written", help="Replace files that exist.")] = False,
     json: Annotated[bool, Option("--json", help="Print JSON: the files, the command, its variables.")] = False,
 ) -> None:
     """Write a launcher's own files for a plan and print the exact command to run."""

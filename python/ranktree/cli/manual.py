@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
+from ranktree import _core
 from ranktree.cli import ABOUT, COMMON, VERBS
 from ranktree.cli.options import Argument, Option, Parameter, Verb, echo, names_of, parameters_of, value_shown
 
@@ -12,7 +13,9 @@ EXAMPLE = "ranktree manual -o ~/.local/share/man/man1"
 
 
 def command(
-    output: Annotated[Path, Option("-o", "--output", help="the folder that gets ranktree.1 and a page a command")],
+    output: Annotated[
+        Path, Option("-o", "--output", decides="written", help="the folder that gets ranktree.1 and a page a command")
+    ],
 ) -> None:
     """Write the man pages of ranktree and of each command."""
     from ranktree.cli.main import load_verb  # noqa: PLC0415  main imports the verbs
@@ -20,7 +23,7 @@ def command(
     output.mkdir(parents=True, exist_ok=True)
     pages = {"ranktree": overview_page()} | {f"ranktree-{name}": verb_page(load_verb(name)) for name in VERBS}
     for name, text in pages.items():
-        (output / f"{name}.1").write_text(text, encoding="utf-8")
+        _core.write_file(str(output / f"{name}.1"), text)
     echo(f"{output}: {len(pages)} pages")
 
 

@@ -103,7 +103,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     worthwhile: Annotated[
         float, Option(min=0, max=100, help="PERCENT of the cost: a smaller gain is nothing worth changing")
     ] = 2.0,
-    output: Annotated[str | None, Option("-o", "--output", help="write the plan here")] = None,
+    output: Annotated[str | None, Option("-o", "--output", decides="written", help="write the plan here")] = None,
     json: Annotated[bool, Option("--json", help="print JSON")] = False,
 ) -> None:
     """Compute where each rank should sit, and what that buys by level.

@@ -37,7 +37,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     fail_if_no_gain: Annotated[bool, Option("--fail-if-no-gain", help="exit code 4 without a gain")] = False,
     seed: Annotated[int, Option(min=0, help="of placement and resampling")] = 1,
     mpi: Annotated[str | None, Option(envvar="RANKTREE_MPI", help="as for `ranktree trace`")] = None,
-    folder: Annotated[Path | None, Option("-o", "--output", help="folder of the results [ranktree-PROGRAM]")] = None,
+    folder: Annotated[
+        Path | None, Option("-o", "--output", decides="written", help="folder of the results [ranktree-PROGRAM]")
+    ] = None,
     json: Annotated[bool, Option("--json", help="print JSON (docs/how-to/speed-up-an-application.md)")] = False,
 ) -> None:
     """Trace, place, verify, run before and after in turn, and report in one sentence whether a plan is faster.

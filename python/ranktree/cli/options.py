@@ -37,7 +37,11 @@ class Exit(Exception):
 
 @dataclass(frozen=True, init=False)
 class Option:
-    """An option: its names (by default that of the parameter), and what its value may be."""
+    """An option: its names (by default that of the parameter), and what its value may be.
+
+    `decides`: "executed" where it names a program, which no settings file can set; "written" where it decides what is
+    written, replaced or removed, which that of the current folder cannot set.
+    """
 
     names: tuple[str, ...]
     help: str = ""
@@ -45,6 +49,7 @@ class Option:
     envvar: str = ""
     min: float | None = None
     max: float | None = None
+    decides: str = ""
 
     def __init__(self, *names: str, **settings: Any) -> None:
         """`--on/--off` names a flag and its opposite."""
@@ -247,7 +252,8 @@ def parse(verb: Verb, words: Sequence[str]) -> dict[str, Any]:
         del others[0]
     parameters = parameters_of(verb.function)
     read_arguments(parameters, others, values)
-    settings = config.settings_of(verb.name, [name for each in parameters for name in setting_names(each)])
+    decided = {name: getattr(each.declared, "decides", "") for each in parameters for name in setting_names(each)}
+    settings = config.settings_of(verb.name, decided)
     return {each.name: values[each.name] if each.name in values else not_given(each, settings) for each in parameters}
 
 

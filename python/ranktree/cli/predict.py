@@ -136,7 +136,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     by_node: Annotated[bool, Option("--by-node", help="ranks go to nodes in turn")] = False,
     shared: Annotated[bool, Option("--shared/--no-shared", help="shared memory inside nodes too")] = True,
     model: Annotated[str, Option(help="closed forms; following messages: hockney, loggp (auto: to 32 ranks)")] = "auto",
-    plot: Annotated[str | None, Option(help="write a picture: .svg or .html")] = None,
+    plot: Annotated[str | None, Option(decides="written", help="write a picture: .svg or .html")] = None,
     json: Annotated[bool, Option("--json", help="print JSON")] = False,
 ) -> None:
     """Predict what each algorithm costs, which hierarchy is best, how many groups pay and why."""

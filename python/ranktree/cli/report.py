@@ -23,7 +23,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     unit: Annotated[str, Option(help="one rank a core or a pu")] = "core",
     cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
     worthwhile: Annotated[float, Option(min=0, max=100, help="PERCENT: a smaller gain is no gain")] = 2.0,
-    output: Annotated[Path | None, Option("-o", "--output", help="write the page here")] = None,
+    output: Annotated[Path | None, Option("-o", "--output", decides="written", help="write the page here")] = None,
     text: Annotated[bool, Option("--text", help="print text [the default without -o]")] = False,
     json: Annotated[bool, Option("--json", help="print JSON (docs/reference/formats/report.md)")] = False,
 ) -> None:

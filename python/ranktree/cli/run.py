@@ -39,12 +39,18 @@ Collectives = Annotated[
 ]
 CollectivesLog = Annotated[
     Path | None,
-    Option("--collectives-log", metavar="FILE", help="What --collectives chose, and why; 'stderr' or a file."),
+    Option(
+        "--collectives-log",
+        decides="written",
+        metavar="FILE",
+        help="What --collectives chose, and why; 'stderr' or a file.",
+    ),
 ]
 Cache = Annotated[
     Path | None,
     Option(
         "--collectives-cache",
+        decides="written",
         metavar="DIR",
         help="Where --collectives auto keeps decisions for later runs [the user's cache folder].",
     ),
@@ -110,7 +116,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         bool, Option("--verify-hosts", help="As --verify, hosts only (where the PUs are emulated).")
     ] = False,
     folder: Annotated[
-        Path | None, Option("--folder", help="Where the launcher's files go, seen by all nodes [a new one here].")
+        Path | None,
+        Option(
+            "--folder", decides="written", help="Where the launcher's files go, seen by all nodes [a new one here]."
+        ),
     ] = None,
     show: Annotated[bool, Option("--show", help="Print the command to stderr before it runs.")] = False,
 ) -> None:

@@ -16,7 +16,7 @@ from ranktree.runs.process import temporary_folder
 from ranktree.simulate.machine import SimulatedMachine, leaves_in_order, leaves_of_plan, simulated_machine
 from ranktree.simulate.replay import ROUNDS, load_expanded, replay, rounds_of
 from ranktree.simulate.report import level_table, lines
-from ranktree.simulate.run import EAGER, SELECTORS, SHARED_FAILS, USUAL_OVERHEAD, Result, Settings, simulate
+from ranktree.simulate.run import ALGORITHM, EAGER, SELECTORS, SHARED_FAILS, USUAL_OVERHEAD, Result, Settings, simulate
 from ranktree.simulate.served import wrong_setting
 from ranktree.simulate.tools import compiler
 
@@ -150,7 +150,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         raise BadParameter(wrong, param_hint="--collectives")
     if selector not in SELECTORS:
         raise BadParameter(f"expected {', '.join(SELECTORS)}, found '{selector}'", param_hint="--selector")
-    if wrong := next((each for each in algorithm or [] if each.count(":") != 1), None):
+    if wrong := next((each for each in algorithm or [] if not ALGORITHM.fullmatch(each)), None):
         raise BadParameter(f"expected COLLECTIVE:NAME, found '{wrong}'", param_hint="--algorithm")
     settings = Settings(
         overhead=overhead,

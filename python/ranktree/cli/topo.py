@@ -36,7 +36,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     ] = None,
     json: Annotated[bool, Option("--json", help="print JSON")] = False,
     cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
-    output: Annotated[str | None, Option("-o", "--output", help="write a JSON machine file")] = None,
+    output: Annotated[str | None, Option("-o", "--output", decides="written", help="write a JSON machine file")] = None,
 ) -> None:
     """Show a machine as a tree, with the cost of each level and the places this process may not use marked."""
     if cost not in ("hops", "latency", "bandwidth"):

@@ -37,11 +37,23 @@ def command(
         list[str] | None, Argument(metavar="[--] MPIRUN...", help="The launcher's command, as it is today.")
     ] = None,
     output: Annotated[
-        Path | None, Option("--output", "-o", metavar="APP.npz", help="Where the pattern goes [ranktree-PROGRAM.npz].")
+        Path | None,
+        Option(
+            "--output",
+            "-o",
+            decides="written",
+            metavar="APP.npz",
+            help="Where the pattern goes [ranktree-PROGRAM.npz].",
+        ),
     ] = None,
     recover: Annotated[
         Path | None,
-        Option("--recover", metavar="APP.npz", help="Only put together what a broken run left in APP.npz.parts."),
+        Option(
+            "--recover",
+            decides="written",
+            metavar="APP.npz",
+            help="Only put together what a broken run left in APP.npz.parts.",
+        ),
     ] = None,
     mpi: Annotated[
         str | None,

@@ -162,9 +162,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         list[str] | None,
         Argument(metavar="[-- MPIRUN...]", help="the launcher's command without a program; else one is found"),
     ] = None,
-    output: Annotated[str, Option("-o", "--output", help="write the rules here")] = "rules.json",
+    output: Annotated[str, Option("-o", "--output", decides="written", help="write the rules here")] = "rules.json",
     open_mpi: Annotated[
-        str | None, Option(help="and rules of base algorithms for Open MPI's coll/tuned; .json: for Open MPI 6")
+        str | None,
+        Option(decides="written", help="and rules of base algorithms for Open MPI's coll/tuned; .json: for Open MPI 6"),
     ] = None,
     ranks: Annotated[int | None, Option("--np", min=2, help="ranks; the launcher's own number if not given")] = None,
     collectives: Annotated[str, Option(help="separated by commas")] = COLLECTIVES,

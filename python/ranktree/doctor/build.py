@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ranktree import helpers
+from ranktree import _core, helpers
 
 SOURCE = Path(__file__).absolute().parents[1] / "source"
 TARGETS = (
@@ -32,17 +32,18 @@ Notify = Callable[[str], None]
 def build(wanted: str, jobs: int, notify: Notify) -> list[Path]:
     """Builds for `NAME=/path/of/mpicc`, or without a name; the added files. RuntimeError names what failed."""
     name, _, wrapper = wanted.rpartition("=")
-    compiler = shutil.which(wrapper)
-    if compiler is None:
+    found = shutil.which(wrapper)
+    if found is None:
         raise ValueError(f"--build: {wrapper}: no such compiler wrapper")
+    compiler = os.path.abspath(found)  # noqa: PTH100 - wrappers may be links; and Path drops the ./ that keeps off PATH
     require_tools()
-    name = name or free_name(Path(compiler))
+    name = name or free_name(compiler)
     if not re.fullmatch(r"[a-z0-9_]+", name):
         raise ValueError(f"--build: expected a name of small letters, digits and _, found '{name}'")
     if not os.access(helpers.LIBRARY_FOLDER, os.W_OK):
         raise ValueError(f"--build: {helpers.LIBRARY_FOLDER} cannot be written to: install ranktree in a venv")
     with tempfile.TemporaryDirectory(prefix="ranktree-build-") as folder:
-        make(Path(folder), name, os.path.abspath(compiler), jobs, notify)  # noqa: PTH100 - wrappers may be links
+        make(Path(folder), name, compiler, jobs, notify)
         return put_beside(Path(folder) / "lib", name)
 
 
@@ -87,15 +88,13 @@ def put_beside(built: Path, name: str) -> list[Path]:
     known = helpers.build_table()
     others = [entry for entry in known["mpis"] if entry["name"] != name]
     merged: Mapping[str, list[Any]] = known | {"mpis": [*others, *table["mpis"]]}
-    temporary = helpers.LIBRARY_FOLDER / f"{helpers.TABLE}.new"
-    temporary.write_text(json.dumps(merged, indent=1) + "\n", encoding="utf-8")
-    temporary.replace(helpers.LIBRARY_FOLDER / helpers.TABLE)
+    _core.write_file(str(helpers.LIBRARY_FOLDER / helpers.TABLE), json.dumps(merged, indent=1) + "\n")
     return added
 
 
-def free_name(compiler: Path) -> str:
+def free_name(compiler: str) -> str:
     """openmpi5, mpich4, ... as the build names MPIs; with the whole version where that name is taken."""
-    words = [str(compiler), "-E", "-dM", "-include", "mpi.h", "-x", "c", os.devnull]
+    words = [compiler, "-E", "-dM", "-include", "mpi.h", "-x", "c", os.devnull]
     result = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
     macros = dict(re.findall(r'^#define (\w+) "?([^"\s]*)"?', result.stdout, re.MULTILINE))
     product = next((pair for pair in PRODUCTS if pair[1] in macros), None)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ranktree import _core
 from ranktree.report.colours import scale
 from ranktree.report.shape import Shape
 
@@ -38,8 +39,8 @@ class Picture:
         return self.svg
 
     def save(self, path: str | Path) -> None:
-        """Writes the picture."""
-        Path(path).write_text(self.svg, encoding="utf-8")
+        """Writes the picture, completely or not at all."""
+        _core.write_file(str(path), self.svg)
 
 
 def page(width: int, height: int, title: str, parts: Sequence[str]) -> Picture:

@@ -4,6 +4,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ranktree import _core
 from ranktree.notebook.machine import Machine
 from ranktree.notebook.pattern import Pattern
 from ranktree.notebook.plan import Plan
@@ -106,7 +107,7 @@ class Report:
         OSError
             Where the file cannot be written.
         """
-        Path(path).write_text(self.html, encoding="utf-8")
+        _core.write_file(str(path), self.html)
 
     def __repr__(self) -> str:
         """One line."""

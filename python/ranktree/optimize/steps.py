@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import shutil
 import socket
 import sys
 import tempfile
@@ -243,7 +242,7 @@ def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate)
         return
     from ranktree.cli.emit import command_line  # noqa: PLC0415  queries the core for its launchers when imported
 
-    shutil.copyfile(best.path, plan)
+    _core.save_plan(str(plan), best.plan)
     launched = take_apart(words)
     folder = (wishes.folder / "launcher").absolute()
     launch = _core.make_launch(best.plan, launcher_for(launched, best.slots), str(folder), launched.program)

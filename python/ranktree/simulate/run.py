@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 import tempfile
@@ -16,6 +17,8 @@ from ranktree.simulate import memory, served
 from ranktree.simulate.machine import UNITS, SimulatedMachine
 from ranktree.simulate.tools import find_tools
 
+# SMPI's option of a collective; its other options are no algorithms.
+ALGORITHM = re.compile(r"(allgatherv?|allreduce|alltoallv?|barrier|bcast|gather|reduce|reduce_scatter|scatter):[\w-]+")
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 USUAL_OVERHEAD = 3e-7  # seconds, as predict has it where nothing was calibrated
 POLL = 1e-7  # seconds that a look at messages takes, in MPI_Test and MPI_Iprobe

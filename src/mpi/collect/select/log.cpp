@@ -36,7 +36,7 @@ void Log::line(const std::string& text) const noexcept {
       return;
     }
     constexpr mode_t kReadable = 0644;
-    const int file = open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kReadable);
+    const int file = open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kReadable);
     if (file < 0) return;
     put(file, whole);
     close(file);

@@ -1,0 +1,97 @@
+// What the preload library counts, as any program may make it: the part that it leaves after a crash is read as the
+// same records as those that it would send at a clean end.
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <ios>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "core/pattern/pattern.h"
+#include "io/trace_layout.h"
+#include "io/trace_parts.h"
+#include "io/trace_records.h"
+#include "preload/part.h"
+
+namespace {
+
+namespace io = ranktree::io;
+namespace layout = ranktree::io::trace_layout;
+using ranktree::core::pattern::Class;
+using ranktree::core::pattern::kOperationCount;
+using ranktree::core::pattern::Operation;
+using ranktree::core::pattern::SendCall;
+using ranktree::preload::Part;
+
+constexpr int kRanks = 300;
+
+// The input, byte by byte, then zeros.
+class Bytes {
+ public:
+  Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  [[nodiscard]] bool any() const { return size_ > 0; }
+  std::uint64_t next() { return size_ == 0 ? 0 : (--size_, *data_++); }
+  int below(int bound) { return static_cast<int>((next() << 8U | next()) % static_cast<std::uint64_t>(bound)); }
+
+ private:
+  const std::uint8_t* data_;
+  std::size_t size_;
+};
+
+std::vector<int> some_members(Bytes& bytes) {
+  std::vector<int> members(bytes.next() % 8);
+  for (int& each : members) each = bytes.below(kRanks);
+  return members;
+}
+
+void some_step(Part& part, Bytes& bytes) {
+  const std::uint64_t communicator = bytes.next() % 4;
+  switch (bytes.next() % 6) {
+    case 0: {
+      layout::PairCell* cell =
+          part.pair(layout::pair_key(bytes.below(kRanks), static_cast<Class>(bytes.next() % 4), false));
+      cell->messages += 1;
+      cell->bytes += bytes.next() << bytes.next() % 32;
+      break;
+    }
+    case 1: {
+      const auto operation = static_cast<Operation>(bytes.next() % kOperationCount);
+      part.call(layout::call_key(operation, bytes.below(kRanks), bytes.below(32)), communicator)->calls += 1;
+      break;
+    }
+    case 2:
+      part.sends(layout::send_key(SendCall::kSend), communicator)->sizes[bytes.next() % 32].messages += 1;
+      break;
+    case 3:
+      part.log_communicator(bytes.next(), some_members(bytes), some_members(bytes));
+      break;
+    case 4:
+      part.count_unattributed(std::string(bytes.next() % 16, 'c'), 1 + bytes.next());
+      break;
+    default:
+      part.cut(Operation::kBarrier);
+  }
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::string path = "/dev/shm/ranktree-fuzz-" + std::to_string(getpid()) + ".part";
+  Bytes bytes(data, size);
+  Part part(path, {.rank = bytes.below(kRanks), .ranks = kRanks, .thread = 0, .host = "n0", .mpi = "", .program = "p"});
+  if (!part.on_disk()) return 0;
+  while (bytes.any()) some_step(part, bytes);
+  const io::TracePart left = io::read_trace_part(text_of(path), "part");
+  if (io::pack(left.records) != io::pack(part.records())) std::abort();
+  part.remove_file();
+  return 0;
+}
