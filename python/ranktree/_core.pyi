@@ -387,7 +387,7 @@ def plan_slots(plan: Plan) -> list:
 def launcher_names() -> list[str]:
     """Launchers that make_launch knows."""
 
-def make_launch(plan: Plan, launcher: str, folder: str, program: Sequence[str], native: bool = True) -> dict:
+def make_launch(plan: Plan, launcher: str, folder: str, program: Sequence[str], binds: bool = True) -> dict:
     """Files and options with which a launcher follows a plan."""
 
 def probe_script() -> str:

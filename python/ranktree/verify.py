@@ -8,6 +8,7 @@ from pathlib import Path
 from ranktree import _core
 from ranktree.child import Child
 from ranktree.helpers import MARKS, built, library_text
+from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, program_file, version_numbers
 from ranktree.shim import mpi_library
 
@@ -42,9 +43,7 @@ def stand_in(command: LaunchCommand, folder: Path) -> str:
     helper = matching_helper(command.family, command.version, program)
     if helper is not None:
         return str(helper)
-    probe = folder / PROBE
-    probe.write_text(_core.probe_script(), encoding="ascii")
-    probe.chmod(0o755)
+    (probe,) = write_files(folder, [(PROBE, _core.probe_script(), True)], force=True)
     return str(probe)
 
 
@@ -80,13 +79,18 @@ def is_release(helper: Path, family: str, version: tuple[int, ...]) -> bool:
 def launch(child: Child, folder: Path, ranks: int) -> list[tuple[str, list[int]]]:
     """(host, PUs) of each rank as our program reports them. RuntimeError where not all do, with the launcher's text."""
     output, errors = folder / "verify.output", folder / "verify.errors"
-    code = child.run(SECONDS, output, errors)
+
+    def answers() -> list[tuple[str, list[int]]]:
+        complete_lines, _, _ = output.read_text(encoding="utf-8", errors="replace").rpartition("\n")
+        return places(complete_lines)
+
+    code = child.run(SECONDS, output, errors, lambda: len(answers()) == ranks)
     if child.ended_by is not None:
         raise Interrupted(child.ended_by)
-    if child.late:
-        raise RuntimeError(f"--verify: the launch did not end in {SECONDS} s")
-    found = places(output.read_text(encoding="utf-8", errors="replace"))
+    found = answers()
     if len(found) != ranks:
+        if child.late:
+            raise RuntimeError(f"--verify: the launch did not end in {SECONDS} s")
         said = errors.read_text(encoding="utf-8", errors="replace").splitlines()
         reason = " | ".join([line.strip() for line in said if line.strip("- ")][:SHOWN])
         what = f"expected {ranks} ranks, {len(found)} answered" if found else f"the launch failed with exit code {code}"

@@ -35,14 +35,14 @@ std::vector<topo::RankPlace> places_from(const nb::list& tuples) {
 }
 
 nb::dict make_launch(const Plan& plan, const std::string& name, const std::string& folder,
-                     const std::vector<std::string>& program, bool native) {
+                     const std::vector<std::string>& program, bool binds) {
   const std::optional<io::Launcher> launcher = io::launcher_from_name(name);
   if (!launcher) {
     std::string known;
     for (const std::string_view other : io::launcher_names()) known += (known.empty() ? "" : ", ") + std::string(other);
     throw ranktree::core::Error(ranktree::core::Fault::kInput, "launcher '" + name + "': expected one of " + known);
   }
-  const io::Launch launch = io::make_launch(plan, *launcher, folder, program, native);
+  const io::Launch launch = io::make_launch(plan, *launcher, folder, program, binds);
   nb::list files;
   for (const io::LaunchFile& file : launch.files)
     files.append(nb::make_tuple(file.name, file.content, file.executable));
@@ -106,7 +106,7 @@ void bind_launch(nb::module_& module) {
       "text"_a, "origin"_a, "The names of Slurm's hostlist expression.");
   module.def("plan_slots", &slots_of, "plan"_a, "(host, PUs) of each rank.");
   module.def("launcher_names", &launcher_names, "Launchers that make_launch knows.");
-  module.def("make_launch", &make_launch, "plan"_a, "launcher"_a, "folder"_a, "program"_a, "native"_a = true,
+  module.def("make_launch", &make_launch, "plan"_a, "launcher"_a, "folder"_a, "program"_a, "binds"_a = true,
              "Files and options with which a launcher follows a plan.");
   module.def("probe_script", &io::probe_script, "A script that prints where the rank running it is.");
   module.def("check_occupancy", &check_occupancy, "ranks"_a, "hosts"_a,

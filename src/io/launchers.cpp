@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cstddef>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -38,7 +37,7 @@ constexpr std::array<std::pair<Launcher, std::string_view>, 11> kNames = {{{Laun
                                                                            {Launcher::kFlux, "flux"},
                                                                            {Launcher::kGeneric, "generic"}}};
 
-using HostRanks = std::vector<std::pair<std::string, std::vector<int>>>;  // a host's ranks, ascending
+using HostRanks = std::vector<std::pair<std::string, std::vector<int>>>;  // a host and ranks of it, ascending
 
 std::string in(const std::string& folder, std::string_view name) { return folder + "/" + std::string(name); }
 
@@ -57,7 +56,18 @@ HostRanks ranks_by_host(const Plan& plan) {
   return result;
 }
 
-// The same with each host's ranks in the order of their first PUs, so that every node can bind by one list.
+// The ranks that follow each other on one host, in rank order: "n2: 0, 1", "n0: 2", "n2: 3".
+HostRanks runs_of_ranks(const Plan& plan) {
+  HostRanks runs;
+  for (std::size_t rank = 0; rank < plan.slots.size(); ++rank) {
+    const std::string& host = plan.slots[rank].host;
+    if (runs.empty() || runs.back().first != host) runs.emplace_back(host, std::vector<int>{});
+    runs.back().second.push_back(static_cast<int>(rank));
+  }
+  return runs;
+}
+
+// ranks_by_host() with each host's ranks in the order of their first PUs, so that every node can bind by one list.
 HostRanks cray_order(const Plan& plan) {
   auto hosts = ranks_by_host(plan);
   const auto first_pu = [&](int rank) { return plan.slots[static_cast<std::size_t>(rank)].pus.front(); };
@@ -156,13 +166,9 @@ std::string flux_task_map(const Plan& plan) {
   std::map<std::string, std::size_t> node;
   for (const auto& [host, ranks] : ranks_by_host(plan)) node.emplace(host, node.size());
   std::string text;
-  for (std::size_t rank = 0; rank < plan.slots.size();) {
-    const std::string& host = plan.slots[rank].host;
-    std::size_t end = rank;
-    while (end < plan.slots.size() && plan.slots[end].host == host) ++end;
+  for (const auto& [host, ranks] : runs_of_ranks(plan)) {
     text += (text.empty() ? "[" : ",") + std::string("[") + std::to_string(node.at(host)) + ",1," +
-            std::to_string(end - rank) + ",1]";
-    rank = end;
+            std::to_string(ranks.size()) + ",1]";
   }
   return text + "]";
 }
@@ -214,26 +220,42 @@ Launch openmpi5(const Plan& plan, const std::string& folder) {
   return launch;
 }
 
-Launch mpich(const Plan& plan, const std::string& folder) {
+// Lines "n2:2" of Hydra's host file, with PUs "n2:2 binding=user:1,0+2". Hydra counts local ranks anew on each line.
+std::string hydra_hosts(const Plan& plan, const HostRanks& runs, bool with_pus) {
+  std::string text;
+  for (const auto& [host, ranks] : runs) {
+    text.append(host).append(":").append(std::to_string(ranks.size()));
+    if (with_pus) text += " binding=user:" + joined_pus(plan, ranks, ',', with_plus);
+    text += '\n';
+  }
+  return text;
+}
+
+Launch mpich(const Plan& plan, const std::string& folder, bool binds) {
+  constexpr std::size_t kLongestList = 900;  // Hydra cuts lines of its host file at 16 KiB, old versions at 1 KiB
   Launch launch;
   launch.starter = "mpiexec";
   launch.options = {"-n", ranks_of(plan)};
-  const std::string& host = plan.slots.front().host;
-  const bool one =
-      std::all_of(plan.slots.begin(), plan.slots.end(), [&](const Slot& slot) { return slot.host == host; });
-  if (!one || !host.empty()) {
-    launch.files.push_back({"hostfile", one ? host + ":" + ranks_of(plan) + "\n" : hosts_by_rank(plan, ":1"), false});
+  const HostRanks runs = runs_of_ranks(plan);
+  const std::vector<int> alike = alike_on_all_hosts(plan, runs);
+  const bool fits = !alike.empty() || std::all_of(runs.begin(), runs.end(), [&](const auto& run) {
+    return joined_pus(plan, run.second, ',', with_plus).size() <= kLongestList;
+  });
+  const bool native = binds && fits;
+  if (!plan.slots.front().host.empty()) {
+    launch.files.push_back({"hostfile", hydra_hosts(plan, runs, native && alike.empty()), false});
     launch.options.insert(launch.options.end(), {"-f", in(folder, "hostfile")});
   }
-  launch.options.emplace_back("-bind-to");
-  if (one) {
-    std::vector<int> ranks(plan.slots.size());
-    std::iota(ranks.begin(), ranks.end(), 0);
-    launch.options.push_back("user:" + joined_pus(plan, ranks, ',', with_plus));
+  if (!native) {
+    launch.options.insert(launch.options.end(), {"-bind-to", "none"});
+    add_wrapper(plan, folder, fits ? "Hydra alone binds not all as planned" : "Hydra cuts so long a list of PUs",
+                launch);
     return launch;
   }
-  launch.options.emplace_back("none");
-  add_wrapper(plan, folder, "Hydra's list of PUs restarts where a host is named again", launch);
+  if (!alike.empty()) {
+    launch.options.insert(launch.options.end(), {"-bind-to", "user:" + joined_pus(plan, alike, ',', with_plus)});
+  }
+  launch.notes = {"Hydra of MPICH 4 binds no rank whose host lacks a PU, and prints nothing: verify the first run"};
   return launch;
 }
 
@@ -277,17 +299,17 @@ std::string slurm_binding(const Plan& plan, const std::vector<int>& ranks) {
                            : "mask_cpu:" + joined_pus(plan, ranks, ',', mask);
 }
 
-Launch slurm(const Plan& plan, const std::string& folder, bool native) {
+Launch slurm(const Plan& plan, const std::string& folder, bool binds) {
   Launch launch;
   launch.starter = "srun";
   launch.files.push_back({"hostfile", hosts_by_rank(plan, ""), false});
   launch.environment = {"SLURM_HOSTFILE=" + in(folder, "hostfile")};
   launch.options = {"-n", ranks_of(plan), "-m", "arbitrary"};
   const std::vector<int> ranks = alike_on_all_hosts(plan, ranks_by_host(plan));
-  if (!native || ranks.empty()) {
+  if (!binds || ranks.empty()) {
     launch.options.emplace_back("--cpu-bind=none");
     add_wrapper(plan, folder,
-                native ? kOneList : "Slurm binds to the first PUs outside a job, and by TaskPlugin=task/affinity only",
+                binds ? kOneList : "Slurm binds to the first PUs outside a job, and by TaskPlugin=task/affinity only",
                 launch);
   } else {
     launch.options.push_back("--cpu-bind=" + slurm_binding(plan, ranks));
@@ -420,7 +442,7 @@ std::vector<std::string_view> launcher_names() {
 }
 
 Launch make_launch(const Plan& plan, Launcher launcher, const std::string& folder, std::span<const std::string> program,
-                   bool native) {
+                   bool binds) {
   const auto unnamed = [](const Slot& slot) { return slot.host.empty(); };
   const bool here = std::all_of(plan.slots.begin(), plan.slots.end(), unnamed);
   if (launcher != Launcher::kGeneric && !(here && launcher == Launcher::kMpich)) need_host_names(plan, launcher);
@@ -430,11 +452,11 @@ Launch make_launch(const Plan& plan, Launcher launcher, const std::string& folde
     case Launcher::kOpenMpi5:
       return openmpi5(plan, folder);
     case Launcher::kMpich:
-      return mpich(plan, folder);
+      return mpich(plan, folder, binds);
     case Launcher::kIntel:
       return intel(plan, folder, program);
     case Launcher::kSlurm:
-      return slurm(plan, folder, native);
+      return slurm(plan, folder, binds);
     case Launcher::kCray:
     case Launcher::kAprun:
     case Launcher::kPals:

@@ -16,7 +16,7 @@ namespace ranktree::io {
 enum class Launcher : std::uint8_t {
   kOpenMpi4,  // mpirun of Open MPI 4 (and 3): rankfile
   kOpenMpi5,  // mpirun of Open MPI 5 (PRRTE): sequential host file, wrapper
-  kMpich,     // mpiexec of MPICH 3 to 5 (Hydra): host file; binding list on one host, else wrapper
+  kMpich,     // mpiexec of MPICH 3 to 5 (Hydra): host file, binding lists
   kIntel,     // mpirun of Intel MPI: configuration file
   kSlurm,     // srun: arbitrary host file; binding list where all nodes are bound alike, else wrapper
   kCray,      // srun with Cray MPICH: MPICH_RANK_ORDER file, binding list
@@ -50,10 +50,10 @@ struct Launch {
 };
 
 // `folder` is where the files will be, as the nodes see it ("." allowed). `program` with its arguments is needed only
-// by launchers that name it in a file (kIntel); empty otherwise. Without `native` the wrapper binds under kSlurm, which
-// ignores a list of PUs where it has no plugin for affinity. O(ranks + PUs).
+// by launchers that name it in a file (kIntel); empty otherwise. Without `binds`, where it is known that their own
+// binding fails, the wrapper binds under kSlurm and kMpich. O(ranks + PUs).
 // Throws Error(kUnsupported) when the launcher cannot express the plan, saying why and what to use instead.
 Launch make_launch(const core::place::Plan& plan, Launcher launcher, const std::string& folder,
-                   std::span<const std::string> program, bool native = true);
+                   std::span<const std::string> program, bool binds = true);
 
 }  // namespace ranktree::io

@@ -75,11 +75,45 @@ TEST(OpenMpi5, GetsHostsInRankOrderAndTheWrapper) {
   EXPECT_EQ(launch.wrapper, std::vector<std::string>{"/d/ranktree-bind"});
 }
 
-TEST(Mpich, GetsOneProcessALine) {
+TEST(Mpich, BindsByALineForEachRunOfRanksOnAHost) {
   const Launch launch = make_launch(plan(), Launcher::kMpich, "/d", {});
-  EXPECT_EQ(file(launch, "hostfile"), "n2:1\nn0:1\nn2:1\nn0:1\nn2:1\n");
-  EXPECT_EQ(joined(launch.options), "-n 5 -f /d/hostfile -bind-to none");
-  EXPECT_EQ(file(launch, "ranktree-bind.map"), "0 n2 1\n1 n0 0\n2 n2 0\n3 n0 2-3\n4 n2 4\n");
+  EXPECT_EQ(file(launch, "hostfile"),
+            "n2:1 binding=user:1\nn0:1 binding=user:0\nn2:1 binding=user:0\nn0:1 binding=user:2+3\n"
+            "n2:1 binding=user:4\n");
+  EXPECT_EQ(joined(launch.options), "-n 5 -f /d/hostfile");
+  EXPECT_TRUE(launch.wrapper.empty());
+  // Hydra refuses a second list for the host of the line before.
+  const Plan unlike = plan_of({{"n2", {1}}, {"n2", {0}}, {"n0", {0}}, {"n0", {2, 3}}});
+  EXPECT_EQ(file(make_launch(unlike, Launcher::kMpich, "/d", {}), "hostfile"),
+            "n2:2 binding=user:1,0\nn0:2 binding=user:0,2+3\n");
+}
+
+TEST(Mpich, BindsByOneListWhereAllHostsAreBoundAlike) {
+  const Plan alike = plan_of({{"n2", {1}}, {"n2", {0, 2}}, {"n0", {1}}, {"n1", {1}}, {"n1", {0, 2}}});
+  const Launch launch = make_launch(alike, Launcher::kMpich, "/d", {});
+  EXPECT_EQ(file(launch, "hostfile"), "n2:2\nn0:1\nn1:2\n");
+  EXPECT_EQ(joined(launch.options), "-n 5 -f /d/hostfile -bind-to user:1,0+2");
+  EXPECT_TRUE(launch.wrapper.empty());
+  const Plan again = plan_of({{"n2", {1}}, {"n0", {1}}, {"n2", {1}}});  // the list restarts for rank 2
+  EXPECT_EQ(joined(make_launch(again, Launcher::kMpich, "/d", {}).options), "-n 3 -f /d/hostfile -bind-to user:1");
+  const Plan apart = plan_of({{"n2", {1}}, {"n0", {1}}, {"n2", {0}}});
+  EXPECT_EQ(file(make_launch(apart, Launcher::kMpich, "/d", {}), "hostfile"),
+            "n2:1 binding=user:1\nn0:1 binding=user:1\nn2:1 binding=user:0\n");
+}
+
+TEST(Mpich, GetsTheWrapperWhereHydraFailsOrItsLinesAreTooLong) {
+  const Launch failed = make_launch(plan(), Launcher::kMpich, "/d", {}, false);
+  EXPECT_EQ(file(failed, "hostfile"), "n2:1\nn0:1\nn2:1\nn0:1\nn2:1\n");
+  EXPECT_EQ(joined(failed.options), "-n 5 -f /d/hostfile -bind-to none");
+  EXPECT_EQ(file(failed, "ranktree-bind.map"), "0 n2 1\n1 n0 0\n2 n2 0\n3 n0 2-3\n4 n2 4\n");
+  EXPECT_EQ(failed.wrapper, std::vector<std::string>{"/d/ranktree-bind"});
+  std::vector<core::place::Slot> slots = {{"n0", {0}}};
+  for (int pu = 1; pu <= 200; ++pu) slots.push_back({"n2", {pu + 1000}});  // 999 characters
+  const Launch cut = make_launch(plan_of(slots), Launcher::kMpich, "/d", {});
+  EXPECT_EQ(file(cut, "hostfile"), "n0:1\nn2:200\n");
+  EXPECT_FALSE(cut.wrapper.empty());
+  for (core::place::Slot& slot : slots) slot.host = "n0";  // by an option, which has no such limit
+  EXPECT_TRUE(make_launch(plan_of(slots), Launcher::kMpich, "/d", {}).wrapper.empty());
 }
 
 TEST(Mpich, BindsThePlanOfOneHost) {

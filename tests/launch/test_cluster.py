@@ -2,13 +2,16 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from tests.helpers.collect_log import served
 from tests.helpers.emulated_cluster import MPICH, OPENMPI, MiniCluster
 from tests.helpers.launches import cluster_environment, environment, places, planned
 from tests.helpers.mpis import RunResult, skip_if_missing
@@ -20,9 +23,13 @@ OPENMPI_5 = OPENMPI | {
     "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "PRTE_MCA_plm_ssh_agent": OPENMPI["OMPI_MCA_plm_rsh_agent"],
 }
+TESTS = Path(__file__).resolve().parents[1]
 HOSTS = ["n0", "n1", "n2", "n3"]
 # Seven ranks: hosts repeat, in no order, and one node has a single rank.
 SLOTS = [("n2", [1]), ("n0", [0]), ("n3", [0]), ("n1", [1]), ("n2", [0]), ("n0", [1]), ("n3", [1])]
+# Five ranks, those of a node one after the other, by one list of PUs for all nodes; and not by one.
+ALIKE = [("n2", [1]), ("n2", [0]), ("n0", [1]), ("n0", [0]), ("n3", [1])]
+UNLIKE = [("n2", [1]), ("n2", [0]), ("n0", [0]), ("n0", [0, 1]), ("n3", [1])]
 # MPICH 4.0.2 hangs in MPI_Finalize across these nodes: with it only programs that are not MPI programs are started.
 needs_open_mpi = pytest.mark.skipif(shutil.which("mpirun.openmpi") is None, reason="mpirun.openmpi is not installed")
 FAMILIES = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}
@@ -42,11 +49,15 @@ def family(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def test_every_rank_is_on_its_host_and_pu(cluster, command, make_plan, where, family) -> None:
-    words = ["run", "--plan", make_plan(SLOTS, HOSTS), "--", FAMILIES[family], "-n", 7, where]
+@pytest.mark.parametrize("slots", [SLOTS, ALIKE, UNLIKE], ids=["scattered", "alike", "unlike"])
+def test_every_rank_is_on_its_host_and_pu(cluster, command, make_plan, where, family, slots) -> None:
+    """Bound by the launcher itself."""
+    words = ["run", "--plan", make_plan(slots, HOSTS), "--show", "--", FAMILIES[family], "-n", len(slots), where]
     result = run_on_head(cluster, command, family, where.parent, *words)
     assert result.returncode == 0, result.stderr
-    assert places(result.stdout) == planned(SLOTS)
+    assert places(result.stdout) == planned(slots)
+    assert "wrapper" not in result.stderr
+    assert ("-bind-to user:1,0" in result.stderr) == (family == "mpich" and slots == ALIKE)
 
 
 def test_the_emitted_command_places_every_rank(cluster, command, ranktree, make_plan, where, family) -> None:
@@ -171,6 +182,24 @@ def test_trace_and_where_under_prrte_alone(prterun, build_folder, tmp_path, mpi_
     assert trace.metadata["hosts"] == hosts
 
 
+@pytest.mark.parametrize("mpi_name", ["openmpi5"])
+def test_calls_are_replaced_under_prrte_alone(prterun, compiled, tmp_path, mpi_name) -> None:
+    """Ranks 0 and 1, 2 and 3 are dealt to two nodes, and share one after they are reordered."""
+    first = compiled(mpi_name, TESTS / "reorder" / "world" / "first.c", "-O1")
+    every_call = compiled(mpi_name, TESTS / "collect" / "preload" / "every_call.c", "-O1")
+    np.save(tmp_path / "pairs.npy", 1e6 * np.kron(np.eye(2), [[0, 1], [1, 0]]))
+    launch = ["--host", "n0:2,n1:2", "--map-by", "node", "--bind-to", "none", "-n", 4]
+    found = prterun("run", "--reorder", tmp_path / "pairs.npy", launch=[*launch, first])
+    assert found.returncode == 0, found.stderr
+    hosts = [host for _, host in sorted(re.findall(r"^(\d) launched as \d on (n\d) ", found.stdout, re.M))]
+    assert hosts[0] == hosts[1] != hosts[2] == hosts[3]
+    launch += [every_call, 1, "free"]  # Open MPI 5 reports no end of MPI_COMM_WORLD, where its calls would be logged
+    log = ["--collectives-log", tmp_path / "log"]
+    native, by_rule = (prterun("run", "--collectives", rule, *log, launch=launch) for rule in ("native", "levels"))
+    assert native.stdout == by_rule.stdout != "", native.stderr + by_rule.stderr
+    assert served(tmp_path / "log")["allreduce"] > 0
+
+
 @pytest.fixture
 def of_wheel(cluster, command, mpi_builds, where, build_folder, mpi_name) -> Callable[..., RunResult]:
     """`ranktree WORDS -- mpiexec ...` on the head, of an MPI from its wheel. That of Intel MPI has no mpirun."""
@@ -183,10 +212,12 @@ def of_wheel(cluster, command, mpi_builds, where, build_folder, mpi_name) -> Cal
 
 @pytest.mark.parametrize("mpi_name", ["openmpi5", "mpich5", "intelmpi2021"])
 def test_an_mpi_of_a_wheel_places_every_rank(of_wheel, make_plan, where, mpi_name) -> None:
-    for verify in ([], ["--verify"]):
-        found = of_wheel("run", "--plan", make_plan(SLOTS, HOSTS), *verify, launch=["-n", 7, where])
+    for slots, verify in ((SLOTS, []), (ALIKE, ["--verify"])):
+        words = ["run", "--plan", make_plan(slots, HOSTS), "--show", *verify]
+        found = of_wheel(*words, launch=["-n", len(slots), where])
         assert found.returncode == 0, found.stderr
-        assert places(found.stdout) == planned(SLOTS)
+        assert places(found.stdout) == planned(slots)
+        assert ("ranktree-bind" in found.stderr) == (mpi_name == "openmpi5")  # Intel's is in a file
 
 
 @pytest.mark.parametrize("mpi_name", ["openmpi5", "mpich5", "intelmpi2021"])

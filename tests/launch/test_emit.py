@@ -24,8 +24,8 @@ SLOTS = [("n2", [1]), ("n0", [0]), ("n2", [0])]
         ),
         (
             "mpich",
-            {"hostfile", "ranktree-bind", "ranktree-bind.map"},
-            "mpiexec -n 3 -f {d}/hostfile -bind-to none {d}/ranktree-bind ./a b",
+            {"hostfile"},
+            "mpiexec -n 3 -f {d}/hostfile ./a b",
         ),
         (
             "intel",
@@ -69,12 +69,12 @@ def test_existing_files_stay_unless_forced(ranktree, make_plan, tmp_path: Path) 
     (tmp_path / "out").mkdir()
     old = tmp_path / "out" / "ranktree-bind.map"
     old.write_text("mine\n", encoding="ascii")
-    result = ranktree("emit", plan, "-l", "mpich", "-o", tmp_path / "out")
+    result = ranktree("emit", plan, "-l", "openmpi5", "-o", tmp_path / "out")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == f"ranktree: {old}: exists already; --force replaces it\n"
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["ranktree-bind.map"]
     assert old.read_text(encoding="ascii") == "mine\n"
-    assert ranktree("emit", plan, "-l", "mpich", "-o", tmp_path / "out", "--force").returncode == 0
+    assert ranktree("emit", plan, "-l", "openmpi5", "-o", tmp_path / "out", "--force").returncode == 0
     assert old.read_text(encoding="ascii") == "0 n2 1\n1 n0 0\n2 n2 0\n"
 
 

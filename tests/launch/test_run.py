@@ -44,6 +44,52 @@ def test_hydra_binds_the_ranks_of_one_host_itself(ranktree, make_plan, where, ho
 
 
 @two_pus
+def test_the_wrapper_binds_where_hydra_leaves_ranks_unbound(ranktree, make_plan, where, tmp_path) -> None:
+    """As Hydra of MPICH 4 does, without a message, where a host lacks a PU or its cgroup excludes it."""
+    if shutil.which("mpiexec.mpich") is None:
+        pytest.skip("mpiexec.mpich is not installed")
+    unbound = tmp_path / "mpiexec"
+    unbound.write_text(
+        """#!/bin/sh\nexec mpiexec.mpich $(echo "$*" | sed 's/-bind-to user:[^ ]*//')\n""",
+        encoding="ascii",
+    )
+    unbound.chmod(0o755)
+    words = ["run", "--plan", make_plan(CROSSED), "--", unbound, "-n", 2, where]
+    result = ranktree(*words, env=environment(), cwd=where.parent)
+    assert result.returncode == 0, result.stderr
+    assert places(result.stdout) == planned(CROSSED)
+    reason = f"rank 0: planned {HERE} PU 1, found {HERE} PU 0-"
+    assert result.stderr.startswith(f"ranktree: the wrapper binds the ranks, {unbound} does not by itself: {reason}")
+
+
+@two_pus
+def test_a_trial_launch_that_never_ends_is_ended(ranktree, make_plan, where, tmp_path) -> None:
+    """When all ranks have answered."""
+    if shutil.which("mpiexec.mpich") is None:
+        pytest.skip("mpiexec.mpich is not installed")
+    hanging = tmp_path / "mpiexec"
+    trial = 'case "$*" in *ranktree-probe) mpiexec.mpich "$@"; exec sleep 600 ;; esac'
+    hanging.write_text(f'#!/bin/sh\n{trial}\nexec mpiexec.mpich "$@"\n', encoding="ascii")
+    hanging.chmod(0o755)
+    words = ["run", "--plan", make_plan(CROSSED), "--", hanging, "-n", 2, where]
+    result = ranktree(*words, env=environment(), cwd=where.parent, timeout=60)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert places(result.stdout) == planned(CROSSED)
+
+
+@two_pus
+@pytest.mark.parametrize("check", [[], ["--verify"]], ids=["plain", "verified"])
+def test_the_program_gets_the_standard_input(command, make_plan, tmp_path, mpiexec, check) -> None:
+    """Not the launches before it."""
+    program = ["sh", "-c", "[ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} != 0 ] || cat"]
+    words = [command, "run", "--plan", make_plan(CROSSED), *check, "--", mpiexec, "-n", "2", *program]
+    result = subprocess.run(
+        words, input="text", env=environment(), cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (result.returncode, result.stdout) == (0, "text"), result.stderr
+
+
+@two_pus
 def test_a_plan_without_host_names_binds_here(ranktree, make_plan, where, mpiexec) -> None:
     plan = make_plan([("", [1]), ("", [0])], [""])
     command = [mpiexec, "-n", 2, where]
@@ -227,13 +273,14 @@ def test_the_wrapper_checks_itself(ranktree, make_plan, tmp_path, pus, rank, rea
 
 @two_pus
 def test_verify_names_ranks_and_does_not_run(ranktree, make_plan, tmp_path) -> None:
-    """A launcher that ignores the plan: it starts the ranks, but binds each to PU 0."""
+    """A launcher that ignores the plan and the wrapper: it starts the ranks, but binds each to PU 0."""
     if shutil.which("mpiexec.mpich") is None:
         pytest.skip("mpiexec.mpich is not installed")
     liar = tmp_path / "mpiexec"
     liar.write_text(
         '#!/bin/sh\ncase "$*" in *--version*) exec mpiexec.mpich --version ;; esac\n'
-        'while [ "$1" != -bind-to ]; do shift; done\nshift 2\nexec mpiexec.mpich -n 2 taskset -c 0 "$@"\n',
+        'while [ "$1" != -bind-to ]; do shift; done\nshift 2\n[ "${1##*/}" = ranktree-bind ] && shift\n'
+        'exec mpiexec.mpich -n 2 taskset -c 0 "$@"\n',
         encoding="ascii",
     )
     liar.chmod(0o755)
@@ -250,8 +297,10 @@ def test_verify_names_ranks_and_does_not_run(ranktree, make_plan, tmp_path) -> N
         cwd=tmp_path,
     )
     assert result.returncode == 1
+    difference = f"rank 0: planned {HERE} PU 1, found {HERE} PU 0\n"
     assert result.stderr == (
-        f"ranktree: 1 of 2 ranks are not where the plan has them:\n  rank 0: planned {HERE} PU 1, found {HERE} PU 0\n"
+        f"ranktree: the wrapper binds the ranks, {liar} does not by itself: {difference}"
+        f"ranktree: 1 of 2 ranks are not where the plan has them:\n  {difference}"
     )
     assert not (tmp_path / "ran").exists()
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ranktree import _core, collectives, verify, world
+from ranktree import _core, collectives, launch_trial, verify, world
 from ranktree.allocation import HostFile, Hosts, other_hosts
 from ranktree.child import become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option, echo
@@ -296,13 +296,20 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
     require_pus_here(slots, plan)
     launched = take_apart(words)
     kept = kept_options(launched, slots)
-    native = launched.family != "slurm" or slurm_binds()
+    launcher = launcher_for(launched, slots)
+    binds = launched.family != "slurm" or slurm_binds()
 
-    def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
-        launch = _core.make_launch(placed, launcher_for(launched, slots), str(place), program, native)
-        write_files(place, launch["files"], force=True)
+    def prepare(program: list[str], folder: Path = place) -> tuple[list[str], dict[str, str]]:
+        launch = _core.make_launch(placed, launcher, str(folder), program, binds)
+        write_files(folder, launch["files"], force=True)
         return rewrite(launched, launch, kept, program), environment(os.environ, launch)
 
+    alone = _core.make_launch(placed, launcher, str(place), launched.program, binds)
+    if launcher == "mpich" and not alone["wrapper"]:
+        failure = launch_trial.failure(slots, place, prepare)
+        if failure is not None:
+            binds = False
+            echo(f"ranktree: the wrapper binds the ranks, {launched.starter} does not by itself: {failure}", err=True)
     return PlacedLaunch(launched, slots, prepare)
 
 
