@@ -1,6 +1,7 @@
 """The hosts that a launch may use: named by the user, or those of the job that this process runs in."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,10 +30,16 @@ class Allocation:
     hosts: tuple[str, ...]
     source: str
     named: bool = False  # by the user, not by the job
+    cpus: tuple[int, ...] = ()  # that the job has on each host, where the scheduler reports them
 
     def holds(self, host: str) -> bool:
         """Whether a host is one of these, with or without its domain."""
         return any(_core.same_host(host, own) for own in self.hosts)
+
+    def cpus_of(self, host: str) -> int | None:
+        """How many CPUs the job has on a host, as far as that is known."""
+        known = zip(self.hosts, self.cpus, strict=False)
+        return next((cpus for own, cpus in known if _core.same_host(host, own)), None)
 
 
 def allocation(hosts: str | None = None, hostfile: Path | None = None) -> Allocation | None:
@@ -57,7 +64,7 @@ def hosts_of_launch(words: Sequence[str], hosts: str | None, hostfile: Path | No
             return Allocation(distinct(named), "the launcher's command", named=True)
         component = [option.values[0] for option in command.options if option.name in HET_GROUP]
         if component and (name := f"SLURM_JOB_NODELIST_HET_GROUP_{component[0]}") in os.environ:
-            return Allocation(distinct(_core.expand_hostlist(os.environ[name], name)), name)
+            return of_slurm(os.environ, name)
     return allocation(hosts, hostfile)
 
 
@@ -69,18 +76,24 @@ def other_hosts(plan: Path, words: Sequence[str], hosts: str | None, hostfile: P
     loaded = _core.load_plan(str(plan))
     if loaded.described:
         return None  # no host has these names: `launchable` decides
-    wanted = distinct(host for host, _ in _core.plan_slots(loaded) if host)
+    slots = _core.plan_slots(loaded)
+    wanted = distinct(host for host, _ in slots if host)
     absent = tuple(host for host in wanted if not allowed.holds(host))
-    if not absent:
-        return None
-    return f"{plan} is for {shown(wanted)}; {allowed.source} has {shown(allowed.hosts)}"
+    if absent:
+        return f"{plan} is for {shown(wanted)}; {allowed.source} has {shown(allowed.hosts)}"
+    # Where all nodes have as many CPUs, a CPU may be a core, and a plan for its PUs be right.
+    for host in wanted if len({*allowed.cpus}) > 1 else ():
+        used, cpus = len({tuple(pus) for own, pus in slots if own == host}), allowed.cpus_of(host)
+        if cpus is not None and used > cpus:
+            return f"{plan} has {used} slots on {host}, of which the job has CPUs for {cpus}"
+    return None
 
 
 def of_job(variables: Mapping[str, str]) -> Allocation | None:
     """The hosts of the Slurm, PBS, LSF, Grid Engine or Flux job that the variables belong to."""
     for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST"):
         if variables.get(name):
-            return Allocation(distinct(_core.expand_hostlist(variables[name], name)), name)
+            return of_slurm(variables, name)
     for name in ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE"):
         if variables.get(name):
             return Allocation(listed(Path(variables[name])), name)
@@ -89,6 +102,13 @@ def of_job(variables: Mapping[str, str]) -> Allocation | None:
     if variables.get("FLUX_URI"):
         return of_flux()
     return None
+
+
+def of_slurm(variables: Mapping[str, str], name: str) -> Allocation:
+    """The hosts in a variable of Slurm, and the CPUs in its companion: `2(x3),1` are those of four hosts."""
+    listed = re.findall(r"(\d+)(?:\(x(\d+)\))?", variables.get(name.replace("NODELIST", "CPUS_PER_NODE"), ""))
+    cpus = tuple(int(count) for count, times in listed for _ in range(int(times or 1)))
+    return Allocation(distinct(_core.expand_hostlist(variables[name], name)), name, cpus=cpus)
 
 
 def of_flux() -> Allocation | None:

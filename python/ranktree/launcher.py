@@ -111,10 +111,14 @@ def named_family(starter: str) -> str | None:
 
 
 def slurm_binds() -> bool:
-    """Whether Slurm binds the tasks of this job to any PU of its nodes: without a plugin it ignores --cpu-bind, and a
-    srun outside a job gets as many CPUs of a node as tasks, the first ones.
+    """Whether Slurm binds the tasks of this job by one list of PUs: without a plugin it ignores --cpu-bind, and a srun
+    outside a job gets as many CPUs of a node as tasks, the first ones. A node of which the job has fewer CPUs than of
+    others refuses the whole list for PUs that are not among them, even if none of its tasks would get one.
     """
     if "SLURM_JOB_ID" not in os.environ or shutil.which("scontrol") is None:
+        return False
+    cpus = (value for name, value in os.environ.items() if name.startswith("SLURM_JOB_CPUS_PER_NODE"))
+    if any("," in counts for counts in cpus):  # 2(x3),1
         return False
     words = ["scontrol", "show", "config"]
     try:

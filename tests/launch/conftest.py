@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -83,14 +84,24 @@ def slurm(cluster, tmp_path: Path) -> Callable[..., RunResult]:
 
 @pytest.fixture
 def batch(slurm, tmp_path: Path) -> Callable[..., str]:
-    """Runs a command as a batch job, of eight ranks on four nodes; its output."""
+    """Runs a command as a batch job, of eight ranks on four nodes; its output.
+
+    The job reports its end itself: `sbatch -W` looks after 2, 10 and 42 seconds.
+    """
 
     def run(*words: object, job: Sequence[object] = ("-N", 4, "-n", 8)) -> str:
-        script, output = tmp_path / "job.sh", tmp_path / "job.out"
-        script.write_text(f"#!/bin/sh\n{' '.join(map(str, words))}\n", encoding="ascii")
-        result = slurm("sbatch", "-W", "-o", output, *job, script)
+        script, output, code = (tmp_path / f"job.{name}" for name in ("sh", "out", "code"))
+        lines = ["#!/bin/sh", " ".join(map(str, words)), f"echo $? >{code}"]
+        script.write_text("\n".join([*lines, ""]), encoding="ascii")
+        code.unlink(missing_ok=True)
+        submitted = slurm("sbatch", "-o", output, *job, script)
+        assert submitted.returncode == 0, submitted.stderr
+        deadline = time.monotonic() + 300
+        while not (code.exists() and code.read_text(encoding="ascii").endswith("\n")):
+            assert time.monotonic() < deadline, output.read_text(encoding="utf-8")
+            time.sleep(0.1)
         text = output.read_text(encoding="utf-8")
-        assert result.returncode == 0, result.stderr + text
+        assert code.read_text(encoding="ascii") == "0\n", text
         return text
 
     return run

@@ -1,6 +1,7 @@
 """Commands under a real Slurm: its controller and daemons on the nodes of an emulated cluster."""
 
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,14 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from tests.helpers.collect_log import served
 from tests.helpers.emulated_cluster import MiniCluster, cluster_up
 from tests.helpers.launches import places, planned
 from tests.helpers.trace_files import read_trace
 
 RANKS = 8
 CYCLIC = ["n0", "n1", "n2", "n3"] * 2
+UNEVEN = ("-w", "n0,n2,n3", "-N", 3, "-n", 5)  # one of the two CPUs of n3
+# A step that cannot be placed must end in some SECONDS; its ranks could wait for MINUTES.
+SECONDS, MINUTES = 60, 5
+TESTS = Path(__file__).resolve().parents[1]
 EACH_INTERFACE = pytest.mark.parametrize(("interface", "mpi_name"), [("pmix", "openmpi"), ("pmi2", "mpich5")])
 
 
@@ -76,32 +83,124 @@ def test_a_job_binds_by_slurms_own_list_where_one_fits(batch, command, make_plan
 
 
 @EACH_INTERFACE
+def test_a_batch_job_whose_calls_are_replaced(
+    batch, command, compiled, rings_of, tmp_path, interface, mpi_name
+) -> None:
+    """Ranks dealt out one by one are reordered so that 2k and 2k + 1 share a node; collectives by a rule and `auto`."""
+    rings_of(mpi_name)  # skips where there is no such MPI
+    first = compiled(mpi_name, TESTS / "reorder" / "world" / "first.c", "-O1")
+    every_call = compiled(mpi_name, TESTS / "collect" / "preload" / "every_call.c", "-O1")
+    np.save(tmp_path / "pairs.npy", 1e6 * np.kron(np.eye(RANKS // 2), [[0, 1], [1, 0]]))
+    dealt = ["--", "srun", f"--mpi={interface}", "-m", "cyclic", "-n"]
+    lines = [
+        [command, "where", "--json", *dealt, RANKS, first],
+        [command, "run", "--reorder", tmp_path / "pairs.npy", *dealt, RANKS, first],
+        [*dealt[1:], 5, every_call],
+    ]
+    for rule in ("levels", "auto"):
+        words = ["--no-collectives-cache", "--collectives", rule, "--collectives-log", tmp_path / rule]
+        lines.append([command, "run", *words, *dealt, 5, every_call])
+    shown, *text = batch(" && ".join(" ".join(map(str, line)) for line in lines)).splitlines()
+    assert [rank["host"] for rank in json.loads(shown)["ranks"]] == CYCLIC
+    found = sorted(re.findall(r"^(\d) launched as (\d) on (\S+) got (\d)$", "\n".join(text), re.M))
+    assert [int(received) for *_, received in found] == [RANKS - 1, *range(RANKS - 1)]
+    hosts = [host for _, _, host, _ in found]
+    assert hosts == [CYCLIC[int(launched)] for _, launched, *_ in found]
+    assert hosts[::2] == hosts[1::2]
+    native, by_rule, by_auto = (line for line in text if re.fullmatch("[0-9a-f]{16}", line))
+    assert native == by_rule == by_auto
+    assert all(served(tmp_path / "levels")[name] > 0 for name in ("broadcast", "allreduce"))
+    # What `auto` may spend depends on how busy the machine is.
+    assert (tmp_path / "auto").read_text(encoding="utf-8").startswith("ranktree: 5 ranks")
+
+
+@EACH_INTERFACE
 def test_optimize_in_a_batch_job(batch, command, rings_of, tmp_path, interface, mpi_name) -> None:
     launch = ["srun", f"--mpi={interface}", "-n", RANKS, *rings_of(mpi_name)]
     text = batch(command, "optimize", "-o", tmp_path / "opt", "--", *launch)
     assert (tmp_path / "opt" / "report.html").is_file(), text
 
 
-@pytest.mark.parametrize("check", [[], ["--verify"], ["--verify-hosts"]], ids=["unverified", "verified", "hosts"])
-def test_a_rank_that_cannot_be_placed_ends_the_step_at_once(slurm, command, make_plan, check) -> None:
-    """The other ranks sleep for longer than this test may take."""
+def test_optimize_outside_a_job(slurm, command, rings, tmp_path) -> None:
+    """Each ring is two ranks, which srun deals to two nodes; the plans that put them on one are verified and run."""
+    launch = ["srun", "--mpi=pmix", "-m", "cyclic", "-n", RANKS, *rings, "--turns", 20]
+    result = slurm(command, "optimize", "-o", tmp_path / "opt", "--runs", 1, "--json", "--", *launch)
+    assert result.returncode == 0, result.stderr
+    series = json.loads(result.stdout)["runs"]["series"]
+    measured = {one["name"].partition(" for ")[0]: " ".join(one["command"]) for one in series}
+    assert measured.keys() == {"before", "reordering", "plan"}
+    assert "/ranktree-bind " in measured["plan"]
+    for path in (tmp_path / "opt").glob("plan.*.json"):
+        hosts = [slot["host"] for slot in json.loads(path.read_text(encoding="utf-8"))["slots"]]
+        assert hosts[::2] == hosts[1::2]
+
+
+@pytest.mark.parametrize(
+    ("check", "interface", "mpi_name"),
+    [
+        ([], "pmix", "openmpi"),
+        ([], "pmi2", "mpich5"),
+        (["--verify"], "pmix", "openmpi"),
+        (["--verify-hosts"], "pmi2", "mpich5"),
+    ],
+)
+def test_a_rank_that_cannot_be_placed_ends_the_step_at_once(
+    slurm, command, make_plan, rings_of, check, interface, mpi_name
+) -> None:
+    """The other ranks would wait for it in MPI_Init."""
     plan = make_plan([("n0", [0]), ("n1", [0]), ("n2", [1000]), ("n3", [0])])
+    launch = ["srun", "-t", MINUTES, f"--mpi={interface}", "-n", 4, *rings_of(mpi_name)]
     start = time.monotonic()
-    result = slurm(command, "run", "--plan", plan, *check, "--", "srun", "-n", 4, "sleep", 600)
-    assert time.monotonic() - start < 100, "ended by the time limit"
+    result = slurm(command, "run", "--plan", plan, *check, "--", *launch)
+    assert time.monotonic() - start < SECONDS
     assert result.returncode != 0
-    assert result.stderr.count("ranktree: rank 2: cannot bind to PUs 1000 on n2") == 1
+    assert result.stdout == ""
+    assert result.stderr.count("ranktree: rank") == result.stderr.count("cannot bind to PUs 1000 on n2") == 1
 
 
-def test_a_pattern_is_placed_on_an_uneven_allocation(slurm, batch, command, rings, tmp_path) -> None:
-    """Five ranks on three of the nodes; --verify compares every rank with the plan."""
-    launch = ["srun", "--mpi=pmix", "-N", 3, "-n", 5, *rings]
-    traced = slurm(command, "trace", "-o", tmp_path / "app.npz", "--", *launch)
-    assert traced.returncode == 0, traced.stderr
-    hosts = read_trace(tmp_path / "app.npz").metadata["hosts"]
-    assert sorted(Counter(hosts).values()) == [1, 2, 2]
-    text = batch(command, "run", "--pattern", tmp_path / "app.npz", "--verify", "--", *launch)
-    assert "rings: 5 ranks" in text
+@EACH_INTERFACE
+def test_a_rank_that_cannot_be_placed_ends_the_step_in_a_batch_job(
+    batch, command, make_plan, rings_of, interface, mpi_name
+) -> None:
+    """A plan for more PUs than nodes have, but not this one: Slurm's list binds it, and the wrapper where none fits."""
+    alike = [("n0", [0]), *((host, [pu]) for host in ("n1", "n2", "n3") for pu in (0, 2))]
+    others = [("n0", [0]), ("n1", [1]), ("n2", [1000]), ("n3", [0])]
+    lines = []
+    for slots in (alike, others):
+        words = ["run", "--show", "--plan", make_plan(slots, name=f"{len(slots)}.json"), "--"]
+        launch = ["srun", f"--mpi={interface}", "-n", len(slots), *rings_of(mpi_name)]
+        lines.append(f"date +%s; {' '.join(map(str, [command, *words, *launch]))} 2>&1 || echo code $?")
+    text = batch("; ".join([*lines, "date +%s"]), job=("-t", MINUTES, "-N", 4, "-n", 8))
+    started, native, tried, wrapped, ended = re.split(r"^(\d+)\n", text, flags=re.M)[1:-1]
+    assert max(int(tried) - int(started), int(ended) - int(tried)) < SECONDS
+    assert all(re.search(r"^code [1-9]", part, re.M) and "rings:" not in part for part in (native, wrapped))
+    assert "--cpu-bind=map_cpu:0,2 " in native
+    assert native.count("srun: error: Application launch failed: Unable to satisfy cpu bind request") == 1
+    assert "/ranktree-bind " in wrapped
+    assert wrapped.count("ranktree: rank") == wrapped.count("cannot bind to PUs 1000 on n2") == 1
+
+
+def test_a_pattern_is_placed_on_an_uneven_allocation(batch, command, build_folder, make_plan, rings, tmp_path) -> None:
+    """Five ranks on scattered nodes, placed by their pattern and by a plan that Slurm's list would fit but for n3."""
+    slots = [("n3", [0]), ("n2", [0]), ("n0", [0]), ("n2", [1]), ("n0", [1])]
+    full = make_plan([*slots[:4], ("n3", [1])], name="full.json")
+    (tmp_path / "placed").mkdir()
+    launch = ["--", "srun", "--mpi=pmix"]
+    ranks = [*launch, "-n", 5, build_folder / "lib" / "ranktree-ranks-openmpi"]
+    lines = [
+        [command, "trace", "-q", "-o", tmp_path / "app.npz", *launch, *rings, "--rings", 2],
+        [command, "run", "--pattern", tmp_path / "app.npz", "--folder", tmp_path / "placed", "--verify", *ranks],
+        [command, "run", "--plan", make_plan(slots), *ranks],
+        ["!", command, "run", "--plan", full, *ranks, "2>&1"],
+    ]
+    text = batch(" && ".join(" ".join(map(str, line)) for line in lines), job=UNEVEN)
+    assert read_trace(tmp_path / "app.npz").metadata["hosts"] == ["n0", "n0", "n2", "n2", "n3"]
+    plan = json.loads((tmp_path / "placed" / "plan.json").read_text(encoding="utf-8"))
+    assert Counter(slot["host"] for slot in plan["slots"]) == {"n0": 2, "n2": 2, "n3": 1}
+    by_pattern, by_plan = (json.loads(line)["ranks"] for line in re.findall(r"^\{.*\}$", text, re.M))
+    assert by_pattern == plan["slots"]  # as the kernel has them
+    assert by_plan == [{"host": host, "pus": pus} for host, pus in slots]
+    assert f"{full} has 2 slots on n3, of which the job has CPUs for 1: --pattern" in text
 
 
 @contextmanager

@@ -51,8 +51,8 @@ def test_a_pattern_is_placed_below_the_switches(batch, command, rings, traced, t
 
 def test_optimize_uses_the_scattered_nodes_only(batch, command, rings, topology, tmp_path) -> None:
     launch = ["srun", "--mpi=pmix", "-n", 6, *rings]
-    words = ["optimize", "-o", tmp_path / "opt", "--machine", "core:2", "--network", topology, "--", *launch]
-    text = batch(command, *words, job=SCATTERED)
+    words = ["optimize", "-o", tmp_path / "opt", "--runs", 1, "--machine", "core:2", "--network", topology]
+    text = batch(command, *words, "--", *launch, job=SCATTERED)
     plans = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "opt").glob("plan.*.json")]
     assert plans, text
     for plan in plans:

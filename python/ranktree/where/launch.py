@@ -11,6 +11,7 @@ from typing import Any
 
 from ranktree import _core, ranks, verify
 from ranktree.advice import launcher_family
+from ranktree.allocation import of_job
 from ranktree.child import Child
 from ranktree.helpers import product
 from ranktree.launcher import LaunchCommand, take_apart, version_numbers
@@ -98,6 +99,20 @@ def add_usable(found: Found, document: dict[str, Any] | None) -> None:
         host.cores = host.cores or list(entry["cores"])
     for host in found.hosts.values():
         host.usable = host.usable or host.cores
+    confine(found)
+
+
+def confine(found: Found) -> None:
+    """Where a job has some CPUs of a node and no cgroup, only the binding of its ranks shows which it may use.
+
+    A CPU of Slurm is a PU or a core.
+    """
+    job = of_job(os.environ)
+    for name, host in found.hosts.items():
+        cpus = job.cpus_of(name) if job else None
+        if cpus is not None and cpus < sum(map(len, host.usable)) and cpus != len(host.usable):
+            bound = {pu for other, pus in found.places if other == name for pu in pus}
+            host.usable = [core for core in ([pu for pu in core if pu in bound] for core in host.usable) if core]
 
 
 def inside_job() -> dict[str, Any] | None:
