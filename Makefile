@@ -16,7 +16,7 @@ RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/pytho
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
 .PHONY: help setup mpis configure build demo test test-quick lint docs fuzz soak mpi4py asan build-asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time bench-applications papers papers-fig papers-list install wheel test-wheel sdist test-sdist deb test-deb test-recipes clean
+  bench-collect bench-regret bench-predict bench-simulate bench-scale bench-time bench-applications papers papers-fig papers-list install wheel test-wheel sdist test-sdist deb test-deb test-recipes test-packages clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -72,9 +72,9 @@ docs: setup
 fuzz: build-asan
 	$(VENV)/bin/python tools/fuzz.py --build build/asan --seconds $(FUZZ_SECONDS)
 
-## make soak         10 minutes for each of Debian's MPIs: random launches, kills, full disks; then 10^6 collectives each (root)
+## make soak         10 minutes for each of Debian's MPIs: random programs, kills, full disks; then 10^6 collectives, 12,000 reorders (root)
 soak: build
-	SOAK_SECONDS=600 $(RUN_PYTEST) -q tests/pmpi/test_soak.py
+	SOAK_SECONDS=600 $(RUN_PYTEST) -q -m "not wheel" -k "soak or many_reorders" tests/pmpi/test_soak.py tests/reorder/test_reorder_calls.py
 
 ## make mpi4py       all of mpi4py's tests, bare and under every library, on 1 to 3 ranks of each of Debian's MPIs (needs the package index)
 mpi4py: build
@@ -217,6 +217,10 @@ test-deb: deb
 ## make test-recipes  EasyBuild's and hadolint's checks of the recipes in packaging (needs environment-modules)
 test-recipes:
 	PYTHON="$(PYTHON)" packaging/test_recipes.sh
+
+## make test-packages  test-wheel, test-sdist, test-deb and test-recipes, as tests (what they need: docs/how-to/install.md)
+test-packages: setup
+	$(RUN_PYTEST) -v -m packages tests/install/test_packages.py
 
 clean:
 	rm -rf build dist $(VENV) .mpis .mpis.list

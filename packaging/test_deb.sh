@@ -17,7 +17,6 @@ needed=$(for package in "$folder"/*ranktree*.deb; do dpkg-deb --field "$package"
 ranktree=$root/opt/ranktree
 rm -rf "$ranktree"
 mkdir -p "$ranktree"
-cp "$folder"/*ranktree*.deb "$source/packaging/test_deb_inside.sh" "$source/packaging/checks.sh" "$source/examples/rings.c" \
-  "$ranktree/"
+cp "$folder"/*ranktree*.deb "$source"/packaging/*.sh "$source/examples/rings.c" "$ranktree/"
 cp -r "$source/tests/install" "$ranktree/consumers"
 exec "$source/packaging/in_root.sh" "$root" sh /opt/ranktree/test_deb_inside.sh

@@ -2,6 +2,7 @@
 # What test_deb.sh runs in the clean root; prints one line a check.
 set -eu
 . /opt/ranktree/checks.sh
+. /opt/ranktree/consumers.sh
 dpkg -i ./*ranktree*.deb >log 2>&1 || { cat log >&2; exit 1; }
 
 check version '^ranktree [0-9]' ranktree --version
@@ -12,14 +13,6 @@ check 'completion: zsh' optimize cat /usr/share/zsh/site-functions/_ranktree
 check 'completion: fish' optimize cat /usr/share/fish/vendor_completions.d/ranktree.fish
 check licence BSD-3-Clause cat /usr/share/doc/ranktree/copyright
 check example MPI_Init cat /usr/share/doc/ranktree-doc/examples/rings.c
-built() { # a title, a consumer's folder, CMake's options; into FOLDER/build
-  title=$1
-  folder=$2
-  shift 2
-  rm -rf "$folder/build"
-  { cmake -S "consumers/$folder" -B "$folder/build" "$@" && cmake --build "$folder/build"; } >log 2>&1 ||
-    { echo "not ok: $title: $folder cannot be built" >&2; cat log >&2; exit 1; }
-}
 for mpi in openmpi mpich; do
   "mpicc.$mpi" -O1 -o "rings-$mpi" rings.c -lm
   check "$mpi: trace" '4 ranks, .* 48 collective calls' \
@@ -27,19 +20,8 @@ for mpi in openmpi mpich; do
   check "$mpi: where" '"rank": 1' ranktree where --json -- "mpiexec.$mpi" -bind-to core -n 2 "./rings-$mpi"
   check "$mpi: run --reorder" '^rings: 4 ranks' ranktree run --reorder "$mpi.npz" -- "mpiexec.$mpi" -n 4 "./rings-$mpi"
   check "$mpi: run --collectives" '^rings: 4 ranks' ranktree run --collectives auto -- "mpiexec.$mpi" -n 4 "./rings-$mpi"
-  # shellcheck disable=SC2046  # several words
-  cc consumers/user_mpi.c -o "user-$mpi" $(pkg-config --cflags --libs "ranktree_mpi_$mpi")
-  check "$mpi: C by pkg-config" '1 of 0.1' "mpiexec.$mpi" -n 1 "./user-$mpi"
-  built "$mpi: Fortran" find_package_fortran "-DMPI=$mpi" "-DCMAKE_Fortran_COMPILER=mpifort.$mpi"
-  check "$mpi: Fortran by find_package" '^2 of 2' "mpiexec.$mpi" -n 2 find_package_fortran/build/user
 done
-built C find_package
-check 'C by find_package' '6 leaves' find_package/build/user 'node:2 core:3'
-built C++ find_package_cxx '-DMPIS=openmpi;mpich'
-check 'C++ by find_package' '600 -> 300' find_package_cxx/build/user_cxx 'node:2 core:2'
-for mpi in openmpi mpich; do
-  check "$mpi: C by find_package" '1 of 0.1' "mpiexec.$mpi" -n 1 "find_package_cxx/build/user_$mpi"
-done
+consumers consumers
 # Debian's mpi4py is of Open MPI.
 check 'openmpi: Python' '^3 of 3, True, True' mpiexec.openmpi -n 3 python3 consumers/user_mpi.py
 

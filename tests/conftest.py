@@ -130,8 +130,8 @@ LABELS = {
 }
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Labels tests, so that `-m` can choose them."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Labels tests, so that `-m` can choose them. Those that take an hour run only where it names their label."""
     for item in items:
         names = set(getattr(item, "fixturenames", ()))
         for label, fixtures in LABELS.items():
@@ -143,3 +143,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         values = {value for value in parameters.values() if isinstance(value, str | int)}
         if any(set(chosen.args) <= values for chosen in item.iter_markers("smoke_on")):
             item.add_marker("smoke")
+    if "packages" not in config.option.markexpr:
+        left_out = [item for item in items if item.get_closest_marker("packages")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]

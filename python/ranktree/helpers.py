@@ -56,6 +56,7 @@ def not_built() -> str:
     return f"this ranktree was built without an MPI ({looked}); {HOW_TO_BUILD}"
 
 
+@functools.cache
 def library_text(helper: Path) -> str:
     """What the helper's MPI calls itself; empty when it cannot be loaded."""
     try:
@@ -70,8 +71,17 @@ def product(text: str) -> str:
     return re.sub(r"^(Open MPI|MPICH) (?:v|Version:\s*)", r"\1 ", text.partition(",")[0])
 
 
+def serves(name: str, helper: Path, family: str) -> bool:
+    """Whether a helper's MPI library, as the loader finds it here, is of a family (openmpi, mpich, intel).
+
+    By its text, since Intel's library is loaded in place of MPICH's; MVAPICH's family is known to the build alone.
+    """
+    text = library_text(helper)
+    return bool(text) and (family_of(name) == family or (family in MARKS and MARKS[family] in text))
+
+
 def helper_for(family: str) -> Path | None:
-    """The helper for a family (openmpi, mpich, intel): named by RANKTREE_MPI, by its file, or by its library."""
+    """The helper for a family: named by RANKTREE_MPI; else one that serves it, first the one with its name."""
     known = built()
     chosen = os.environ.get("RANKTREE_MPI")
     if chosen:
@@ -81,9 +91,7 @@ def helper_for(family: str) -> Path | None:
     for wanted in (family, FALLBACK.get(family)):
         if wanted is None:
             continue
-        if wanted in known:
-            return known[wanted]
-        for path in known.values():
-            if MARKS[wanted] in library_text(path):
-                return path
+        for name in sorted(known, key=lambda name: name != wanted):
+            if serves(name, known[name], wanted):
+                return known[name]
     return None

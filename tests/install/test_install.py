@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from tests.helpers.mpis import VARIABLES, Mpi, mpi4py_variables
+from tests.helpers.mpis import DEBIAN, VARIABLES, Mpi, mpi4py_variables
 
 HERE = Path(__file__).resolve().parent
 MACHINE = "node:2 core:3"
@@ -196,14 +196,17 @@ def test_the_installed_command_finds_packages_that_pythonpath_names(prefix: Path
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_add_subdirectory(build_folder: Path) -> None:
-    """A project that takes the sources in builds none of our tests and links the same target."""
+@pytest.mark.parametrize("mpi", DEBIAN[:1], indirect=True)
+def test_add_subdirectory(mpi: Mpi, build_folder: Path) -> None:
+    """A project that takes the sources in builds none of our tests and links the same targets, that of an MPI too."""
     # Beside the build tree, where the way to the sources is as long: a compiler cache that knows it serves both.
     folder = Path(tempfile.mkdtemp(prefix="subdirectory-", dir=build_folder.parent))
     try:
-        run("cmake", "-G", "Ninja", "-S", HERE / "subdirectory", "-B", folder, f"-DCMAKE_BUILD_TYPE={BUILD_TYPE}")
-        run("cmake", "--build", folder, "--target", "user", "--parallel", "2")
+        options = (f"-DCMAKE_BUILD_TYPE={BUILD_TYPE}", f"-DRANKTREE_MPIS={mpi.name}={mpi.mpicc}", f"-DMPIS={mpi.name}")
+        run("cmake", "-G", "Ninja", "-S", HERE / "subdirectory", "-B", folder, *options)
+        run("cmake", "--build", folder, "--parallel", "2")
         assert run(folder / "user", MACHINE) == EXPECTED
+        assert run(*mpi.launch(2, folder / f"user_{mpi.name}")) == 2 * "2 of 0.1\n"
         assert not list(folder.rglob("test_*"))
     finally:
         shutil.rmtree(folder)

@@ -1,5 +1,5 @@
 """A package with other libraries: without any, a command prints what was looked for and how to build one; an MPI whose
-library has an unknown name is served by what was built for it."""
+library has an unknown name is served by what was built for it; programs whose library is not here are not chosen."""
 
 import json
 import subprocess
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.mpis import Mpi
 from tests.helpers.packages import package_with, refusal, run
 
 # Cray's MPI library has a name of its own, which only the build knows.
@@ -79,3 +80,36 @@ def test_an_mpi_that_only_the_build_knows_is_served(package: Path, tmp_path: Pat
     assert "unknown MPI: linked with libmpi_cray.so.12" in run(package, *words).stderr
     (lib / "mpis.json").write_text(json.dumps(SEARCH | {"mpis": [CRAY]}), encoding="utf-8")
     assert run(package, *words).stdout == f"LD_PRELOAD={lib}/libranktree_preload_craympich8.so\n"
+
+
+@pytest.fixture
+def libraries_absent(package: Path, mpi: Mpi, tmp_path: Path) -> Path:
+    """As a wheel is: programs with the name of the MPI need a library that is not here, others find theirs."""
+    lib = package / "ranktree/lib"
+    absent = shared_library(tmp_path / "libmpi_absent.so")
+    for program in ("ranks", "bench"):
+        words = ["cc", "-o", lib / f"ranktree-{program}-{mpi.name}", "-Wl,--no-as-needed", absent, "-x", "c", "-"]
+        subprocess.run(words, input="int main(void) { return 0; }", text=True, check=True, timeout=60)
+        (lib / f"ranktree-{program}-other").symlink_to(mpi.build / f"lib/ranktree-{program}-{mpi.name}")
+    absent.unlink()
+    return package
+
+
+def test_programs_are_started_that_find_their_library(libraries_absent: Path, mpi: Mpi) -> None:
+    result = run(libraries_absent, "bench", "barrier", "--seconds", "0.01", "--", *mpi.launch(2))
+    assert result.stdout.startswith("barrier, 2 ranks"), result.stderr
+
+
+def test_so_is_the_helper_of_a_job(libraries_absent: Path, mpi: Mpi) -> None:
+    """Here a job of one rank, which needs no launcher: with its variables alone."""
+    of_job = {"openmpi": "OMPI_COMM_WORLD_", "mpich": "PMI_"}[mpi.family]
+    variables = {of_job + "SIZE": "1", of_job + "RANK": "0"}
+    result = run(libraries_absent, "where", "--json", **variables)
+    assert '"rank": 0' in result.stdout, result.stderr
+
+
+def test_an_mpi_whose_library_is_not_here_is_named(libraries_absent: Path, mpi: Mpi) -> None:
+    (libraries_absent / "ranktree/lib/ranktree-ranks-other").unlink()
+    text = refusal(libraries_absent, "bench", "barrier", "--", *mpi.launch(2))
+    assert f"none of the programs built ({mpi.name}, other) loads " in text
+    assert "LD_LIBRARY_PATH" in text

@@ -3,14 +3,14 @@
 import json as json_module
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from ranktree.cli.options import Argument, Option
-from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, build_table, family_of, not_built
+from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, built, library_text, not_built, serves
 from ranktree.launcher import identify, version_numbers
-from ranktree.shim import FAMILIES
+from ranktree.shim import FAMILIES, NAMES
 
 EXAMPLE = "ranktree bench bcast --np 64"
 
@@ -87,15 +87,14 @@ def choose(launcher: Sequence[str], mpi: str | None) -> tuple[Path, list[str]]:
     raise RuntimeError("bench: no launcher found for the programs built; give its command after --")
 
 
-def version_of(name: str) -> tuple[int, ...]:
-    """Of an MPI of the build by its name."""
-    return next((version_numbers(entry["version"]) for entry in build_table()["mpis"] if entry["name"] == name), ())
-
-
-def fitting(family: str, version: tuple[int, ...], known: Iterable[str]) -> list[str]:
-    """The MPIs of a launcher's family; the launcher's very release first, then the one with the family's own name."""
-    found = [name for name in known if family_of(name) == family]
-    return sorted(found, key=lambda name: (version_of(name) != version, name != family))
+def fitting(family: str, version: tuple[int, ...], known: Collection[str]) -> list[str]:
+    """The MPIs whose library, as the loader finds it here, is of a launcher's family. The launcher's release is first,
+    then the one with the family's own name.
+    """
+    helpers = built()
+    found = [name for name, helper in helpers.items() if name in known and serves(name, helper, family)]
+    versions = {name: version_numbers(library_text(helpers[name])) for name in found}
+    return sorted(found, key=lambda name: (versions[name] != version, name != family))
 
 
 def of_launcher(starter: str, known: dict[str, Path]) -> str:
@@ -105,7 +104,10 @@ def of_launcher(starter: str, known: dict[str, Path]) -> str:
         raise ValueError(f"{starter} starts any MPI: name it with --mpi")
     names = fitting(family, version, known)
     if not names:
-        raise ValueError(f"no program is built for {family}; built: {', '.join(known)}; {HOW_TO_BUILD}")
+        raise ValueError(
+            f"none of the programs built ({', '.join(known)}) loads {NAMES[family]}: the folder of its library must be "
+            f"known to the loader, as by LD_LIBRARY_PATH; {HOW_TO_BUILD}"
+        )
     return names[0]
 
 
