@@ -5,20 +5,11 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "resident.h"
 
 static int rank, size;
 static long calls = 1;
-
-static long resident_kib(void) {
-  char line[256];
-  long kib = -1;
-  FILE* file = fopen("/proc/self/status", "r");
-  while (file != NULL && fgets(line, sizeof line, file) != NULL)
-    if (strncmp(line, "VmRSS:", 6) == 0) kib = atol(line + 6);
-  if (file != NULL) fclose(file);
-  return kib;
-}
 
 static long calls_on(MPI_Comm comm, long round) {
   long mine = round + rank, all = 0, sum = 0;

@@ -1,5 +1,6 @@
 """The reordering calls on every MPI: what they make, what it costs, what goes wrong, whatever the machine."""
 
+import os
 import re
 import socket
 from pathlib import Path
@@ -16,6 +17,7 @@ LARGE = "pack:2 [numa] l3:2 core:4 pu:2"
 ALTERNATING = [[0], [4], [1], [5], [2], [6], [3], [7]]
 LOOSE = [[0], [1, 2], [4], [5], [0, 1, 2, 3], [7], [3]]
 SHUFFLED = [[pu * 7 % 32] for pu in range(16)]
+ROUNDS = 4000 if float(os.environ.get("SOAK_SECONDS", "0")) >= 600 else 1000
 PATTERN = "src,dst,messages,bytes\n"
 
 
@@ -193,10 +195,12 @@ def test_info_has_what_was_done(mpi: FakedMpi) -> None:
     expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:1]), "reorder_life", "info"), "info done")
 
 
-def test_a_thousand_reorders_lose_no_communicator_and_no_memory(mpi: FakedMpi) -> None:
+@pytest.mark.timeout(ROUNDS)
+def test_many_reorders_lose_no_communicator_and_no_memory(mpi: FakedMpi) -> None:
+    """Three communicators a round; 12,000 in `make soak`."""
     count = 2 if known_bugs.spins(mpi) else 4
     machine = Machine(TWO_PACKAGES, [[0], [1], [4], [5]][:count])
-    expect(mpi.run(machine, "reorder_life", "repeat", 1000, timeout=200), "repeat done")
+    expect(mpi.run(machine, "reorder_life", "repeat", ROUNDS, timeout=ROUNDS / 5), "repeat done")
 
 
 def test_a_recorded_pattern_becomes_a_graph(mpi: FakedMpi, tmp_path: Path) -> None:
