@@ -131,7 +131,7 @@ LABELS = {
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Labels tests, so that `-m` can choose them. Those that take an hour run only where it names their label."""
+    """Labels tests, so that `-m` can choose them."""
     for item in items:
         names = set(getattr(item, "fixturenames", ()))
         for label, fixtures in LABELS.items():
@@ -144,6 +144,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if any(set(chosen.args) <= values for chosen in item.iter_markers("smoke_on")):
             item.add_marker("smoke")
     if "packages" not in config.option.markexpr:
-        left_out = [item for item in items if item.get_closest_marker("packages")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+        leave_out_packages(config, items)
+
+
+def leave_out_packages(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that take an hour run only where `-m` names their label."""
+    left_out = [item for item in items if item.get_closest_marker("packages")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]

@@ -56,7 +56,6 @@ def not_built() -> str:
     return f"this ranktree was built without an MPI ({looked}); {HOW_TO_BUILD}"
 
 
-@functools.cache
 def library_text(helper: Path) -> str:
     """What the helper's MPI calls itself; empty when it cannot be loaded."""
     try:
@@ -71,12 +70,11 @@ def product(text: str) -> str:
     return re.sub(r"^(Open MPI|MPICH) (?:v|Version:\s*)", r"\1 ", text.partition(",")[0])
 
 
-def serves(name: str, helper: Path, family: str) -> bool:
-    """Whether a helper's MPI library, as the loader finds it here, is of a family (openmpi, mpich, intel).
+def serves(name: str, text: str, family: str) -> bool:
+    """Whether a helper, whose library_text() this is, serves a family (openmpi, mpich, intel).
 
     By its text, since Intel's library is loaded in place of MPICH's; MVAPICH's family is known to the build alone.
     """
-    text = library_text(helper)
     return bool(text) and (family_of(name) == family or (family in MARKS and MARKS[family] in text))
 
 
@@ -92,6 +90,6 @@ def helper_for(family: str) -> Path | None:
         if wanted is None:
             continue
         for name in sorted(known, key=lambda name: name != wanted):
-            if serves(name, known[name], wanted):
+            if serves(name, library_text(known[name]), wanted):
                 return known[name]
     return None

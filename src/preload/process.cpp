@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -103,9 +104,10 @@ bool is_spawned() {
 
 // Where others may write to the folder around it, another user may have made it, to read records or to replace parts.
 bool is_own_folder(const std::string& path) noexcept {
+  constexpr mode_t kOthersWrite = 022;
   struct stat found{};
   return lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
-         (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+         (found.st_mode & kOthersWrite) == 0;
 }
 
 }  // namespace

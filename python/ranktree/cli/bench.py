@@ -91,10 +91,9 @@ def fitting(family: str, version: tuple[int, ...], known: Collection[str]) -> li
     """The MPIs whose library, as the loader finds it here, is of a launcher's family. The launcher's release is first,
     then the one with the family's own name.
     """
-    helpers = built()
-    found = [name for name, helper in helpers.items() if name in known and serves(name, helper, family)]
-    versions = {name: version_numbers(library_text(helpers[name])) for name in found}
-    return sorted(found, key=lambda name: (versions[name] != version, name != family))
+    texts = {name: library_text(helper) for name, helper in built().items() if name in known}
+    found = [name for name, text in texts.items() if serves(name, text, family)]
+    return sorted(found, key=lambda name: (version_numbers(texts[name]) != version, name != family))
 
 
 def of_launcher(starter: str, known: dict[str, Path]) -> str:
