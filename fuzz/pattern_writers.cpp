@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bytes.h"
 #include "core/base/error.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
@@ -22,29 +23,18 @@ using ranktree::core::pattern::Entry;
 using ranktree::core::pattern::Metric;
 using ranktree::core::pattern::Pattern;
 
-// The input, byte by byte, then zeros.
-class Bytes {
- public:
-  Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  [[nodiscard]] bool any() const { return size_ > 0; }
-  int next(int bound) { return size_ == 0 ? 0 : (--size_, *data_++ % bound); }
-  std::string text() {
-    std::string found;
-    for (int left = next(16); left > 0; --left) found.push_back(static_cast<char>(next(256)));
-    return found;
-  }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-};
+std::string some_text(Bytes& bytes) {
+  std::string found;
+  for (int left = bytes.next(16); left > 0; --left) found.push_back(static_cast<char>(bytes.next(256)));
+  return found;
+}
 
 Pattern some_pattern(Bytes& bytes) {
   const int ranks = 1 + bytes.next(9);
-  std::vector<std::string> texts{bytes.text(), bytes.text(), bytes.text()};
+  std::vector<std::string> texts{some_text(bytes), some_text(bytes), some_text(bytes)};
   const bool with_hosts = bytes.next(2) == 1;
   std::vector<std::string> hosts;
-  for (int rank = 0; with_hosts && rank < ranks; ++rank) hosts.push_back(bytes.text());
+  for (int rank = 0; with_hosts && rank < ranks; ++rank) hosts.push_back(some_text(bytes));
   std::vector<Entry> entries;
   while (bytes.any()) {
     const double scale = static_cast<double>(std::int64_t{1} << bytes.next(40));

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "bytes.h"
 #include "core/base/error.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
@@ -32,17 +33,6 @@ using ranktree::core::topo::Level;
 using ranktree::core::topo::Tree;
 namespace place = ranktree::core::place;
 namespace topo = ranktree::core::topo;
-
-// The input, byte by byte, then zeros.
-class Bytes {
- public:
-  Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  int next(int bound) { return size_ == 0 ? 0 : (--size_, *data_++ % bound); }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-};
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 

@@ -1,5 +1,6 @@
 """The hosts that a launch may use: named by the user, or those of the job that this process runs in."""
 
+import functools
 import os
 import re
 import shutil
@@ -34,12 +35,24 @@ class Allocation:
 
     def holds(self, host: str) -> bool:
         """Whether a host is one of these, with or without its domain."""
-        return any(_core.same_host(host, own) for own in self.hosts)
+        return self._position(host) is not None
 
     def cpus_of(self, host: str) -> int | None:
         """How many CPUs the job has on a host, as far as that is known."""
-        known = zip(self.hosts, self.cpus, strict=False)
-        return next((cpus for own, cpus in known if _core.same_host(host, own)), None)
+        at = self._position(host)
+        return self.cpus[at] if at is not None and at < len(self.cpus) else None
+
+    def _position(self, host: str) -> int | None:
+        alike = self._by_first_part.get(host.partition(".")[0], ())
+        return next((at for at in alike if _core.same_host(host, self.hosts[at])), None)
+
+    @functools.cached_property
+    def _by_first_part(self) -> dict[str, list[int]]:
+        """The positions of hosts by their names without domains: only these can be the same host."""
+        found: dict[str, list[int]] = {}
+        for at, host in enumerate(self.hosts):
+            found.setdefault(host.partition(".")[0], []).append(at)
+        return found
 
 
 def allocation(hosts: str | None = None, hostfile: Path | None = None) -> Allocation | None:
@@ -82,10 +95,13 @@ def other_hosts(plan: Path, words: Sequence[str], hosts: str | None, hostfile: P
     if absent:
         return f"{plan} is for {shown(wanted)}; {allowed.source} has {shown(allowed.hosts)}"
     # Where all nodes have as many CPUs, a CPU may be a core, and a plan for its PUs be right.
-    for host in wanted if len({*allowed.cpus}) > 1 else ():
-        used, cpus = len({tuple(pus) for own, pus in slots if own == host}), allowed.cpus_of(host)
-        if cpus is not None and used > cpus:
-            return f"{plan} has {used} slots on {host}, of which the job has CPUs for {cpus}"
+    used: dict[str, set[tuple[int, ...]]] = {host: set() for host in wanted if len({*allowed.cpus}) > 1}
+    for host, pus in slots if used else ():
+        used.get(host, set()).add(tuple(pus))
+    for host, places in used.items():
+        cpus = allowed.cpus_of(host)
+        if cpus is not None and len(places) > cpus:
+            return f"{plan} has {len(places)} slots on {host}, of which the job has CPUs for {cpus}"
     return None
 
 

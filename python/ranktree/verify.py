@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from ranktree.shim import mpi_library
 
 SECONDS = 120
 SHOWN = 20
+SHOWN_OF_FAILURE = 200
 PROBE = "ranktree-probe"
 HELPER_MARK = '{"format":"ranktree-ranks"'
 Slots = Sequence[tuple[str, list[int]]]
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
+PrepareIn = Callable[[list[str], Path], tuple[list[str], dict[str, str]]]
 
 
 class Interrupted(Exception):
@@ -27,22 +30,52 @@ class Interrupted(Exception):
 def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path, compare_pus: bool) -> None:
     """Launches a helper program in place of the user's; RuntimeError names every rank that is not as planned."""
     arguments, variables = prepare([stand_in(command, folder)])
-    found = launch(Child(arguments, variables), folder, len(slots))
+    try:
+        found = launch(Child(arguments, variables), folder, len(slots))
+    except RuntimeError as error:
+        raise RuntimeError(f"--verify: {error}") from None
     wrong = _core.misplaced(list(slots), found, compare_pus)
     if not wrong:
         return
-    lines = [f"rank {rank}: planned {shown(expected)}, found {shown(real)}" for rank, expected, real in wrong[:SHOWN]]
+    lines = [difference(*each) for each in wrong[:SHOWN]]
     if len(wrong) > SHOWN:
         lines.append(f"and {len(wrong) - SHOWN} more")
     raise RuntimeError("\n  ".join([f"{len(wrong)} of {len(slots)} ranks are not where the plan has them:", *lines]))
+
+
+def trial_failure(slots: Slots, place: Path, prepare: PrepareIn) -> str | None:
+    """Why not every rank is bound as planned by a launch whose files `prepare` writes to a folder; None where all are.
+
+    The ranks start a script that calls no MPI. Hydra of MPICH 4 leaves a rank unbound where its host lacks a PU, and
+    prints nothing.
+    """
+    place.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".trial-", dir=place) as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        arguments, variables = prepare([write_probe(folder)], folder)
+        try:
+            found = launch(Child(arguments, variables), folder, len(slots))
+        except RuntimeError as error:
+            return str(error)[:SHOWN_OF_FAILURE]
+    wrong = _core.misplaced(list(slots), found, True)
+    return difference(*wrong[0]) if wrong else None
+
+
+def difference(rank: int, planned: tuple[str, list[int]], real: tuple[str, list[int]]) -> str:
+    """Where a rank is in place of where it should be."""
+    return f"rank {rank}: planned {shown(planned)}, found {shown(real)}"
 
 
 def stand_in(command: LaunchCommand, folder: Path) -> str:
     """The helper that fits the launch; else a script that needs no MPI."""
     program = program_file(command.family, command.options, command.program[0])
     helper = matching_helper(command.family, command.version, program)
-    if helper is not None:
-        return str(helper)
+    return str(helper) if helper is not None else write_probe(folder)
+
+
+def write_probe(folder: Path) -> str:
+    """The script that prints where the rank running it is."""
     (probe,) = write_files(folder, [(PROBE, _core.probe_script(), True)], force=True)
     return str(probe)
 
@@ -90,11 +123,11 @@ def launch(child: Child, folder: Path, ranks: int) -> list[tuple[str, list[int]]
     found = answers()
     if len(found) != ranks:
         if child.late:
-            raise RuntimeError(f"--verify: the launch did not end in {SECONDS} s")
+            raise RuntimeError(f"the launch did not end in {SECONDS} s")
         said = errors.read_text(encoding="utf-8", errors="replace").splitlines()
         reason = " | ".join([line.strip() for line in said if line.strip("- ")][:SHOWN])
         what = f"expected {ranks} ranks, {len(found)} answered" if found else f"the launch failed with exit code {code}"
-        raise RuntimeError(f"--verify: {what}: {reason or 'no message'}")
+        raise RuntimeError(f"{what}: {reason or 'no message'}")
     return found
 
 

@@ -96,7 +96,7 @@ def batch(slurm, tmp_path: Path) -> Callable[..., str]:
         code.unlink(missing_ok=True)
         submitted = slurm("sbatch", "-o", output, *job, script)
         assert submitted.returncode == 0, submitted.stderr
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + 120
         while not (code.exists() and code.read_text(encoding="ascii").endswith("\n")):
             assert time.monotonic() < deadline, output.read_text(encoding="utf-8")
             time.sleep(0.1)

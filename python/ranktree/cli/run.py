@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ranktree import _core, collectives, launch_trial, verify, world
+from ranktree import _core, collectives, verify, world
 from ranktree.allocation import HostFile, Hosts, other_hosts
 from ranktree.child import become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option, echo
@@ -260,9 +260,9 @@ def show_changes(order: world.Reorder, words: Sequence[str], source: Source, fol
     started = read_command(words)
     with files_folder(folder) as place:
         prepare: world.Prepare = partial(in_current_order, started)
-        if source:
-            prepare = placing(words, source.file(words, place), place).prepare
         try:
+            if source:
+                prepare = placing(words, source.file(words, place), place).prepare
             lines = world.dry_run(order, started, prepare, place)
         except verify.Interrupted as interrupted:
             become_result(-interrupted.args[0])
@@ -304,9 +304,8 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
         write_files(folder, launch["files"], force=True)
         return rewrite(launched, launch, kept, program), environment(os.environ, launch)
 
-    alone = _core.make_launch(placed, launcher, str(place), launched.program, binds)
-    if launcher == "mpich" and not alone["wrapper"]:
-        failure = launch_trial.failure(slots, place, prepare)
+    if launcher == "mpich" and not _core.make_launch(placed, launcher, str(place), launched.program)["wrapper"]:
+        failure = verify.trial_failure(slots, place, prepare)
         if failure is not None:
             binds = False
             echo(f"ranktree: the wrapper binds the ranks, {launched.starter} does not by itself: {failure}", err=True)

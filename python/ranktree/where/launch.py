@@ -108,11 +108,16 @@ def confine(found: Found) -> None:
     A CPU of Slurm is a PU or a core.
     """
     job = of_job(os.environ)
+    if job is None or not job.cpus:
+        return
+    bound: dict[str, set[int]] = {name: set() for name in found.hosts}
+    for name, pus in found.places:
+        bound.setdefault(name, set()).update(pus)
     for name, host in found.hosts.items():
-        cpus = job.cpus_of(name) if job else None
+        cpus = job.cpus_of(name)
         if cpus is not None and cpus < sum(map(len, host.usable)) and cpus != len(host.usable):
-            bound = {pu for other, pus in found.places if other == name for pu in pus}
-            host.usable = [core for core in ([pu for pu in core if pu in bound] for core in host.usable) if core]
+            cores = ([pu for pu in core if pu in bound[name]] for core in host.usable)
+            host.usable = [core for core in cores if core]
 
 
 def inside_job() -> dict[str, Any] | None:
