@@ -88,11 +88,11 @@ collect::Lists lists_of(const Call& call) {
 collect::Operation operation_of(const Call& c, const Sentinels& sentinels) {
   void* const from = sentinels.in_c(c.sendbuf);
   void* const into = sentinels.in_c(c.recvbuf);
-  const MPI_Comm comm = MPI_Comm_f2c(c.comm);
+  const MPI_Comm comm = PMPI_Comm_f2c(c.comm);
   const collect::Lists lists = lists_of(c);
-  const auto sent = [&c] { return MPI_Type_f2c(c.sendtype); };
-  const auto got = [&c] { return MPI_Type_f2c(c.recvtype); };
-  const auto op = [&c] { return MPI_Op_f2c(c.op); };
+  const auto sent = [&c] { return PMPI_Type_f2c(c.sendtype); };
+  const auto got = [&c] { return PMPI_Type_f2c(c.recvtype); };
+  const auto op = [&c] { return PMPI_Op_f2c(c.op); };
   switch (static_cast<Name>(c.collective)) {
     case Name::kBcast:
       return collect::broadcast(into, c.recvcount, got(), c.root, comm);
@@ -198,7 +198,7 @@ int ranktree_fortran_collect(const ranktree_fortran_call* call, const void* in_p
 }
 
 int ranktree_fortran_Comm_set_reproducible(MPI_Fint comm, int flag) {
-  return ranktree_Comm_set_reproducible(MPI_Comm_f2c(comm), flag);
+  return ranktree_Comm_set_reproducible(PMPI_Comm_f2c(comm), flag);
 }
 
 }  // extern "C"
