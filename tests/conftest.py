@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,6 +146,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("smoke")
     if "packages" not in config.option.markexpr:
         leave_out_packages(config, items)
+    begin_with_long_files(items)
 
 
 def leave_out_packages(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -152,3 +154,13 @@ def leave_out_packages(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = [item for item in items if item.get_closest_marker("packages")]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
+
+
+# Few tests that take long. Files like these are begun first, as are those of many tests: the last would end alone.
+LONG = {"test_mpi4py_suite.py", "test_optimize.py", "test_slurm.py", "test_install.py", "test_decisions_kept.py"}
+
+
+def begin_with_long_files(items: list[pytest.Item]) -> None:
+    """Orders files for `--dist loadfile --no-loadscope-reorder`."""
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path.name not in LONG, -tests[item.path], item.path))

@@ -1,5 +1,5 @@
 """Random programs under every library, in turn sound, with a killed rank, a killed launcher, a full disk and a full
-/dev/shm: results are right, promised traces are there, nothing is left. SOAK_SECONDS (30) for each MPI; `make soak`
+/dev/shm: results are right, promised traces are there, nothing is left. SOAK_SECONDS (20) for each MPI; `make soak`
 takes ten minutes (docs/explanation/what-it-survives.md)."""
 
 import json
@@ -23,7 +23,7 @@ from tests.helpers.trace_files import read_trace
 
 HERE = Path(__file__).parent
 RANDOM = HERE / "random_program"
-SECONDS = float(os.environ.get("SOAK_SECONDS", "30"))
+SECONDS = float(os.environ.get("SOAK_SECONDS", "20"))
 END_SECONDS = 300  # for a run on a loaded machine, or one that lost a rank or its launcher
 KINDS = ("sound", "killed rank", "killed launcher", "full disk", "full /dev/shm")
 RULES = "bcast=shared:binomial;barrier=shared:binomial;allreduce=messages:ring"

@@ -28,10 +28,13 @@ PAIRS = """%%MatrixMarket matrix coordinate integer general
 def words(request: pytest.FixtureRequest, tmp_path: Path) -> list[object]:
     """What runs a launch under one of the libraries."""
     (tmp_path / "pairs.mtx").write_text(PAIRS, encoding="ascii")
+    reorder = ["--reorder", tmp_path / "pairs.mtx"]
+    collectives = ["--collectives", RULES, "--no-collectives-cache"]
     return {
         "trace": ["trace", "-q", "-o", tmp_path / "app.npz", "--"],
-        "reorder": ["run", "--reorder", tmp_path / "pairs.mtx", "--"],
-        "collectives": ["run", "--collectives", RULES, "--no-collectives-cache", "--"],
+        "reorder": ["run", *reorder, "--"],
+        "collectives": ["run", *collectives, "--"],
+        "served": ["run", *reorder, *collectives, "--"],
     }[request.param]
 
 
@@ -141,6 +144,7 @@ def test_address_sanitizer(mpi: Mpi, compiled, the_same, monkeypatch) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("words", ["trace", "served"], indirect=True)
 def test_valgrind(mpi: Mpi, compiled, under, tmp_path) -> None:
     """It finds no error in our libraries; the program prints nothing and succeeds, as alone."""
     if shutil.which("valgrind") is None:

@@ -59,6 +59,8 @@ def test_one_node_level_by_level(mpi: FakedMpi, vector: dict) -> None:
 def test_four_nodes_under_a_launcher_that_forks(mpi: FakedMpi) -> None:
     """Section 5.1: 32 ranks, nodes that only the MPI takes for different ones."""
     known_bugs.skip(mpi, "one-name-per-host")
+    if mpi.family == "intel":
+        pytest.skip("its 32 ranks take 20 seconds of the processors here: over real nodes below")
     result = mpi.run(machine_of(FOUR_NODES), "levels_dump", hosts=["na", "nb", "nc", "nd"], timeout=120)
     assert dumped(result) == expected(FOUR_NODES["steps"], 32)
 
