@@ -34,7 +34,7 @@ def test_hwloc_failing_on_one_rank_fails_on_all(mpi: FakedMpi, broken: int, monk
 
 
 def test_ten_thousand_splits_lose_no_communicator_and_no_memory(mpi: FakedMpi) -> None:
-    """A tenth of them with the wheels' MPIs."""
+    """1,000 with the wheels' MPIs."""
     machine = Machine(TWO_PACKAGES, BOUND[: ranks_for(mpi, 3)])
     expect(mpi.run(machine, "life", "repeat", 1000 if mpi.is_wheel else 10000, timeout=200), "repeat done")
 
