@@ -93,7 +93,7 @@ class Exhaustive {
 };
 
 TEST(FewRanks, UpToEightRanksAreAsGoodAsTryingEverything) {
-  for (std::uint64_t seed = 1; seed <= (kSanitized ? 100 : 400); ++seed) {
+  for (std::uint64_t seed = 1; seed <= (kSanitized ? 25 : 400); ++seed) {
     const Tree tree = random_tree(seed);
     const int leaves = slots(tree);
     const int most = std::min(leaves, leaves > 20 ? 4 : leaves > 9 ? 5 : 8);

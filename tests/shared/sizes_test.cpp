@@ -16,6 +16,7 @@
 #include "core/shared/combining.h"
 #include "core/shared/moving.h"
 #include "core/shared/team.h"
+#include "helpers/sanitized.h"
 #include "thread_ranks.h"
 
 namespace {
@@ -275,7 +276,7 @@ class Sizes : public testing::TestWithParam<int> {};
 
 TEST_P(Sizes, MayDifferBetweenRanks) {
   const int ranks = GetParam();
-  const std::vector<Drawn> drawn = draw(ranks, 1200);
+  const std::vector<Drawn> drawn = draw(ranks, ranktree::test::kSanitized ? 300 : 1200);
   const Memory memory(Team::bytes_for(ranks, kCell));
   on_ranks(ranks, [&](int rank) {
     Team team(memory.span(), rank, ranks, kCell);
