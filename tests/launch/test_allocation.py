@@ -149,17 +149,17 @@ def test_run_makes_the_plan_of_map(ranktree, cluster_file: Path, tmp_path: Path,
 
 
 @pytest.mark.skipif(len(PUS) < 2, reason="two PUs are needed")
-def test_run_places_a_pattern_and_runs_in_one_step(ranktree, where, mpiexec, tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", [[], ["--folder", "new/files"]], ids=["none", "folder"])
+def test_run_places_a_pattern_and_runs_in_one_step(ranktree, where, mpiexec, tmp_path: Path, folder) -> None:
     np.save(tmp_path / "two.npy", np.ones((2, 2)))
-    command = [mpiexec, "-n", 2, where]
-    result = ranktree(
-        "run", "--pattern", tmp_path / "two.npy", "--verify", "--", *command, env=environment(), cwd=tmp_path
-    )
+    words = ["run", "--pattern", tmp_path / "two.npy", "--verify", *folder, "--", mpiexec, "-n", 2, where]
+    result = ranktree(*words, env=environment(), cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     found = places(result.stdout)
     assert {host for host, _ in found.values()} == {HERE}
     assert len({pus for _, pus in found.values()}) == 2, "each rank has a core of its own"
     assert not list(tmp_path.glob(".ranktree-*"))
+    assert (tmp_path / "new/files/plan.json").exists() == bool(folder)
 
 
 @pytest.mark.skipif(len(PUS) < 2, reason="two PUs are needed")

@@ -184,7 +184,6 @@ def test_a_pattern_is_placed_on_an_uneven_allocation(batch, command, build_folde
     """Five ranks on scattered nodes, placed by their pattern and by a plan that Slurm's list would fit but for n3."""
     slots = [("n3", [0]), ("n2", [0]), ("n0", [0]), ("n2", [1]), ("n0", [1])]
     full = make_plan([*slots[:4], ("n3", [1])], name="full.json")
-    (tmp_path / "placed").mkdir()
     launch = ["--", "srun", "--mpi=pmix"]
     ranks = [*launch, "-n", 5, build_folder / "lib" / "ranktree-ranks-openmpi"]
     lines = [
