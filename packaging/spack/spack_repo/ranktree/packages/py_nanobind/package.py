@@ -5,11 +5,6 @@ from spack_repo.builtin.packages.py_nanobind.package import PyNanobind as Builti
 
 
 class PyNanobind(BuiltinPyNanobind):
-    """nanobind 3.1, from its wheel, which has no compiled part."""
+    """nanobind 3.1, built as its earlier releases."""
 
-    version(
-        "3.1.0",
-        sha256="96984dbe8154ffb86e653b1b60aaeed6985c710c5e75ad0279eb87943c66292d",
-        url="https://files.pythonhosted.org/packages/py3/n/nanobind/nanobind-3.1.0-py3-none-any.whl",
-        expand=False,
-    )
+    version("3.1.0", sha256="6661e3dc1434d78781ccf7913442d90361dab395c3424efadb63bbb6ddea7ea3")

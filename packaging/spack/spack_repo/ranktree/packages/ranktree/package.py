@@ -30,11 +30,12 @@ class Ranktree(CMakePackage):
     extends("python")
 
     def cmake_args(self):
-        """The one MPI of the specification, not those on PATH."""
+        """The one MPI of the specification, not those on PATH, nor SimGrid."""
         arguments = [
             self.define("RANKTREE_PYTHON", True),
             self.define("RANKTREE_TESTS", False),
             self.define_from_variant("RANKTREE_MPI", "mpi"),
+            self.define("RANKTREE_SMPICXX", False),
             self.define("Python_EXECUTABLE", self.spec["python"].command.path),
         ]
         if self.spec.satisfies("+mpi"):
