@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ranktree import _core
 from ranktree.allocation import allocation, hosts_of_launch
+from ranktree.launch_files import write_files
 from ranktree.launcher import take_apart
 from ranktree.usable_machine import Notify, usable_machine
 
@@ -39,6 +40,7 @@ def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notif
     fit_hosts(traffic, tree, notify)
     plan, _ = planned(tree, traffic, wanted.metric, Model(wanted.objective), algorithm="best", seed=1)
     plan.described = described
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "plan.json"
     _core.save_plan(str(path), plan)
     return path
@@ -60,7 +62,6 @@ def found_machine(words: Sequence[str], folder: Path) -> str:
     from ranktree.where import launch  # noqa: PLC0415  only where no machine is named
     from ranktree.where.machine import machine_of  # noqa: PLC0415
 
-    path = folder / "machine.json"
     hosts = launch.found_by_launch(take_apart(words)).hosts
-    _core.write_file(str(path), json.dumps(machine_of(hosts), indent=1))
+    (path,) = write_files(folder, [("machine.json", json.dumps(machine_of(hosts), indent=1), False)], force=True)
     return os.fspath(path)

@@ -162,6 +162,12 @@ def test_run_places_a_pattern_and_runs_in_one_step(ranktree, where, mpiexec, tmp
     assert (tmp_path / "new/files/plan.json").exists() == bool(folder)
 
 
+def test_a_refused_run_makes_no_folder(ranktree, where, mpiexec, tmp_path: Path) -> None:
+    words = ["run", "--pattern", tmp_path / "absent.npz", "--folder", "new", "--", mpiexec, "-n", 2, where]
+    assert ranktree(*words, env=environment(), cwd=tmp_path).returncode == 1
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.skipif(len(PUS) < 2, reason="two PUs are needed")
 def test_run_places_anew_on_other_hosts_or_refuses(ranktree, make_plan, where, mpiexec, tmp_path: Path) -> None:
     np.save(tmp_path / "two.npy", np.ones((2, 2)))

@@ -361,9 +361,8 @@ def starts_nothing(launch: PlacedLaunch) -> bool:
 
 @contextmanager
 def files_folder(folder: Path | None) -> Iterator[Path]:
-    """The given folder, made if need be; or one in the current folder (which the nodes see), removed at the end."""
+    """The given folder, or a new one in the current folder (which the nodes see) that is removed at the end."""
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
         yield folder.absolute()
         return
     new = Path(tempfile.mkdtemp(prefix=".ranktree-", dir=Path.cwd()))
