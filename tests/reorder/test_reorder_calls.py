@@ -197,7 +197,7 @@ def test_info_has_what_was_done(mpi: FakedMpi) -> None:
 
 @pytest.mark.timeout(ROUNDS)
 def test_many_reorders_lose_no_communicator_and_no_memory(mpi: FakedMpi) -> None:
-    """Three communicators a round; 12,000 in `make soak`. ROUNDS // 4 with the wheels' MPIs."""
+    """Three communicators a round; 12,000 in `make soak`. Fewer with the wheels' MPIs."""
     count = 2 if known_bugs.spins(mpi) else 4
     rounds = ROUNDS // 4 if mpi.is_wheel else ROUNDS
     machine = Machine(TWO_PACKAGES, [[0], [1], [4], [5]][:count])
