@@ -1,11 +1,13 @@
 """What every command-line test shares."""
 
+import atexit
 import contextlib
 import importlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +23,11 @@ os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 # Without it every MPI_Init looks for Omni-Path by libpsm2 and libfabric, and for InfiniBand by UCX: 0.2 s in
 # Open MPI 4.1, half the CPU time in 5.
 os.environ.setdefault("OMPI_MCA_pml", "^cm,ucx")
+# The last of a user's runs on a host removes the folder of Open MPI 4.1 that another may be about to use: runs of other
+# workers have other folders.
+SESSIONS = tempfile.mkdtemp(prefix="ranktree-ompi-")
+atexit.register(shutil.rmtree, SESSIONS, ignore_errors=True)
+os.environ.update(OMPI_MCA_orte_tmpdir_base=SESSIONS)
 # NumPy's threads, which nothing here needs, spin for as long as its import takes.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # The package beside the command under test, where the build has one: Python keeps the first that anything imports.
