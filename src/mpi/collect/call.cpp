@@ -58,8 +58,7 @@ int carry_out(Context& context, const Operation& operation, const Choice& choice
     if (choice.variant == Variant::kShared) {
       finish_shared(context.shared_from_this(), operation, choice);
     } else {
-      const Blocking blocking(context.process().in_flight);
-      finish(*start(context.shared_from_this(), operation, choice), context.process().in_flight);
+      finish(context, operation, choice);
     }
     return MPI_SUCCESS;
   } catch (...) {

@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/predict/choice.h"
 #include "core/schedule/hierarchy.h"
+#include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
@@ -27,12 +29,15 @@
 #include "mpi/collect/communicator_state.h"
 #include "mpi/collect/execute/levels.h"
 #include "mpi/collect/execute/programs.h"
+#include "mpi/collect/operation.h"
 #include "mpi/collect/process.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/select/chooser.h"
 #include "mpi/collect/shared/node_team.h"
 #include "mpi/collect/thread_state.h"
+#include "mpi/collect/variant.h"
 #include "mpi/handle.h"
+#include "mpi/simulated.h"
 #include "mpi/split/chains.h"
 #include "mpi/split/location.h"
 #include "mpi/split/options.h"
@@ -241,6 +246,13 @@ const Hierarchy& Context::hierarchy(Rank groups) {
   const auto known = groupings_.find(groups);
   if (known != groupings_.end()) return known->second;
   return groupings_.emplace(groups, Hierarchy::grouped(size(), groups)).first->second;
+}
+
+// SMPI's nonblocking barrier is a message between the root and each rank.
+void Context::synchronise() {
+  if (!kRanksShareProcess) return collect::synchronise(comm(), process_->in_flight);
+  static const core::predict::Choice tree = by_messages(core::schedule::Algorithm::kBinomial);
+  finish(*this, barrier(comm()), tree);
 }
 
 NodeTeam* Context::node_team() {

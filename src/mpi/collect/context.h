@@ -97,8 +97,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // and in the same order on all ranks.
   int next_tag();
 
-  // A barrier that drives all that is in flight. Throws MpiError.
-  void synchronise() const { collect::synchronise(comm(), process_->in_flight); }
+  // A barrier that drives all that is in flight. Throws MpiError, and where ranks are simulated what start() does.
+  void synchronise();
 
   // Whether reductions are reproducible (select/reproducible.h); nothing before there is a chooser, unless it was set.
   [[nodiscard]] const std::optional<bool>& reproducible() const { return reproducible_; }

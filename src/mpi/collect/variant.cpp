@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
+#include "core/schedule/transform.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/execute/levels.h"
@@ -163,6 +164,18 @@ std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Op
       return start_levels(context, operation, choice);
   }
   throw core::Error(core::Fault::kUnsupported, "a collective operation was begun in a way it does not have");
+}
+
+void finish(Context& context, const Operation& operation, const Choice& choice) {
+  const Blocking blocking(context.process().in_flight);
+  finish(*start(context.shared_from_this(), operation, choice), context.process().in_flight);
+}
+
+Choice by_messages(core::schedule::Algorithm algorithm) {
+  Choice choice{.variant = Variant::kMessages, .composition = {}, .groups = 1};
+  choice.composition.form = core::schedule::Form::kLeaders;
+  choice.composition.algorithms = {algorithm};
+  return choice;
 }
 
 }  // namespace ranktree::mpi::collect

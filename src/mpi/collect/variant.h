@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/predict/choice.h"
+#include "core/schedule/makers.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/requests/in_flight.h"  // IWYU pragma: export
@@ -37,5 +38,11 @@ bool is_usual(Context& context, const Operation& operation);
 // Throws MpiError, std::bad_alloc.
 std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Operation& operation,
                                const core::predict::Choice& choice);
+
+// The same until it is done; drives all that is in flight meanwhile.
+void finish(Context& context, const Operation& operation, const core::predict::Choice& choice);
+
+// Messages by one algorithm, among all ranks alike.
+core::predict::Choice by_messages(core::schedule::Algorithm algorithm);
 
 }  // namespace ranktree::mpi::collect

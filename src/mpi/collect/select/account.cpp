@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <span>
@@ -13,9 +14,14 @@
 #include <string_view>
 #include <utility>
 
+#include "core/predict/choice.h"
+#include "core/schedule/makers.h"
 #include "mpi/check.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/operation.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/select/log.h"
+#include "mpi/collect/variant.h"
 #include "mpi/simulated.h"
 
 namespace ranktree::mpi::collect {
@@ -53,6 +59,15 @@ void share_greatest(MPI_Comm comm, std::span<double> values, InFlightList& in_fl
   finish(request, in_flight);
 }
 
+// Nor do SMPI's nonblocking reduction and broadcast know trees: with 4,096 ranks the root would have 8,190 messages.
+void share_along_tree(Context& context, std::span<double> values) {
+  static const core::predict::Choice tree = by_messages(core::schedule::Algorithm::kBinomial);
+  const auto count = static_cast<std::int64_t>(values.size());
+  const void* const own = context.rank() == 0 ? MPI_IN_PLACE : values.data();
+  finish(context, reduce(own, values.data(), count, MPI_DOUBLE, MPI_MAX, 0, context.comm()), tree);
+  finish(context, broadcast(values.data(), count, MPI_DOUBLE, 0, context.comm()), tree);
+}
+
 }  // namespace
 
 double expected_set_up(Account::SetUp what, double step) {
@@ -84,13 +99,14 @@ std::string Account::text() const {
          time_text(PMPI_Wtime() - start_);
 }
 
-Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_flight, std::span<double> samples) {
+template <typename Share>
+Budget Agreements::agree_by(const Share& share, Account& account, std::span<double> samples) {
   std::array<double, kHeader + kMostSamples> values{-account.allowed(),
                                                     -(last_ > 0 ? last_ : account.last_agreement())};
   for (std::size_t i = 0; i < Account::kSetUps; ++i) values.at(2 + i) = account.last(static_cast<Account::SetUp>(i));
   std::copy(samples.begin(), samples.end(), values.begin() + kHeader);
   const double start = PMPI_Wtime();
-  share_greatest(comm, std::span(values).first(kHeader + samples.size()), in_flight);
+  share(std::span(values).first(kHeader + samples.size()));
   const bool charges = std::exchange(last_, PMPI_Wtime() - start) > 0;
   account.keep_agreement(last_);
   std::copy_n(values.begin() + kHeader, samples.size(), samples.begin());
@@ -105,6 +121,17 @@ Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_fligh
     budget.set_up.at(i) = known > 0 ? known : step <= 0 ? std::numeric_limits<double>::infinity() : expected;
   }
   return budget;
+}
+
+Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_flight, std::span<double> samples) {
+  const auto share = [&](std::span<double> values) { share_greatest(comm, values, in_flight); };
+  return agree_by(share, account, samples);
+}
+
+Budget Agreements::agree(Context& context, std::span<double> samples) {
+  Account& account = context.process().account;
+  if (!kRanksShareProcess) return agree(context.comm(), account, context.process().in_flight, samples);
+  return agree_by([&](std::span<double> values) { share_along_tree(context, values); }, account, samples);
 }
 
 }  // namespace ranktree::mpi::collect

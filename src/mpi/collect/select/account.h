@@ -19,6 +19,8 @@
 
 namespace ranktree::mpi::collect {
 
+class Context;
+
 // Of a process; threads may use it at the same time.
 class Account {
  public:
@@ -80,8 +82,13 @@ class Agreements {
 
   // Collective: `samples`, at most kMostSamples, become the greatest of all ranks. Throws MpiError.
   Budget agree(MPI_Comm comm, Account& account, InFlightList& in_flight, std::span<double> samples);
+  // The same on the context's communicator.
+  Budget agree(Context& context, std::span<double> samples);
 
  private:
+  template <typename Share>
+  Budget agree_by(const Share& share, Account& account, std::span<double> samples);
+
   double last_ = 0;  // seconds of this rank
 };
 

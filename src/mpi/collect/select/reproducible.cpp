@@ -8,7 +8,6 @@
 
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
-#include "core/schedule/transform.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/collect/call_kind.h"
@@ -22,19 +21,10 @@ namespace ranktree::mpi::collect {
 namespace {
 
 using core::predict::Choice;
-using core::predict::Variant;
 using core::schedule::Algorithm;
 using core::schedule::Collective;
-using core::schedule::Form;
 
 constexpr std::int64_t kShort = 4096;  // bytes: below, whole vectors in half as many messages
-
-Choice leaders_by(Algorithm algorithm) {
-  Choice choice{.variant = Variant::kMessages, .composition = {}, .groups = 1};
-  choice.composition.form = Form::kLeaders;
-  choice.composition.algorithms = {algorithm};
-  return choice;
-}
 
 }  // namespace
 
@@ -54,8 +44,8 @@ void set_reproducible(MPI_Comm comm, bool flag) {
 }
 
 const Choice* reproducible_choice(Context& context, const Operation& operation) {
-  static const Choice doubling = leaders_by(Algorithm::kRecursiveDoubling);
-  static const Choice halving = leaders_by(Algorithm::kRabenseifner);
+  static const Choice doubling = by_messages(Algorithm::kRecursiveDoubling);
+  static const Choice halving = by_messages(Algorithm::kRabenseifner);
   const bool few = operation.collective == Collective::kAllreduce &&
                    bytes_of(operation.receive.count, operation.receive.type, thread_state().types) <= kShort;
   const Choice& choice = few ? doubling : halving;
