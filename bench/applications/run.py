@@ -34,7 +34,7 @@ from measured_rows import rows_but, write_rows  # noqa: E402
 
 MPICH = "one node, MPICH"  # Debian's MPICH 4.0.2 hangs in MPI_Finalize between nodes
 MACHINES: dict[str, tuple[int, ...]] = {"one node": (), "4x4": (4, 4, 4, 4), "5+3+4+4": (5, 3, 4, 4), MPICH: ()}
-SOURCES = ("nas", "osu", "imb")  # benchmarks that the user has built
+SOURCES = ("nas", "osu", "imb", "nas-mpich", "osu-mpich", "imb-mpich")  # benchmarks that the user has built
 RATE, LATENCY = 200, 200  # Mbit/s and microseconds of a node's link
 PARAMETERS = "ethernet-1g"  # the named class of clusters that is nearest
 RESULTS = HERE / "results.csv"
@@ -273,9 +273,8 @@ def ready(options: argparse.Namespace, machine: str) -> list[Application]:
     found = []
     for name in options.names or names():
         try:
-            each = load(
-                name, "mpich" if machine == MPICH else "openmpi", {name: getattr(options, name) for name in SOURCES}
-            )
+            folders = {source: getattr(options, source.replace("-", "_")) for source in SOURCES}
+            each = load(name, "mpich" if machine == MPICH else "openmpi", folders)
             each.command()
         except KeyError:
             continue
