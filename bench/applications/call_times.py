@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from application import HERE, Application, Missing, names
-from run import MACHINES, MPICH, SOURCES, Bench, finished, folder_of, ready
+from run import MACHINES, MPICH, Bench, add_sources, finished, ready
 
 sys.path.insert(0, str(HERE.parent))
 
@@ -97,10 +97,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--machine", choices=[name for name in MACHINES if name != MPICH], default="4x4")
     parser.add_argument("--write", type=Path, metavar="PAGE")
-    for name in SOURCES:
-        parser.add_argument(
-            f"--{name}", type=folder_of, metavar="FOLDER", help=f"as of run.py: the {name.upper()} benchmarks"
-        )
+    add_sources(parser)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}")
     options = parser.parse_args()
     end_by_exception()

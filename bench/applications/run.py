@@ -271,9 +271,9 @@ def finished(command: list[str], folder: Path, limit: float, variables: dict[str
 def ready(options: argparse.Namespace, machine: str) -> list[Application]:
     """The applications that run on this machine. Raises Missing where one of them was named and is not installed."""
     found = []
+    folders = {source: getattr(options, source.replace("-", "_")) for source in SOURCES}
     for name in options.names or names():
         try:
-            folders = {source: getattr(options, source.replace("-", "_")) for source in SOURCES}
             each = load(name, "mpich" if machine == MPICH else "openmpi", folders)
             each.command()
         except KeyError:
@@ -314,6 +314,14 @@ def folder_of(text: str) -> Path:
     return Path(text).resolve()
 
 
+def add_sources(parser: argparse.ArgumentParser) -> None:
+    """The options of ready() that name folders."""
+    for name in SOURCES:
+        parser.add_argument(
+            f"--{name}", type=folder_of, metavar="FOLDER", help=f"where the {name.upper()} benchmarks are built"
+        )
+
+
 def main() -> int:
     """Measures what is named, all applications if none is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -322,10 +330,7 @@ def main() -> int:
     parser.add_argument("--machine", action="append", choices=MACHINES, help="this one only; may be repeated")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FILE")
     parser.add_argument("--patterns", type=Path, metavar="FOLDER", help="gets copies of the traced patterns")
-    for name in SOURCES:
-        parser.add_argument(
-            f"--{name}", type=folder_of, metavar="FOLDER", help=f"where the {name.upper()} benchmarks are built"
-        )
+    add_sources(parser)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}")
     options = parser.parse_args()
     unknown = sorted(set(options.names) - set(names()))

@@ -180,9 +180,7 @@ double host_number() noexcept {
 Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elapsed) {
   constexpr Account::SetUp kWhat = Account::SetUp::kCommunicator;
   Process& process = *state.process;
-  const auto agree = [&](std::span<double> samples) {
-    return state.agreements.agree(comm, process.account, process.in_flight, samples);
-  };
+  const auto agree = [&](std::span<double> samples) { return state.agreements.agree(comm, process, samples); };
   // What an agreement took is charged at the next one.
   const auto for_agreement = [](const Budget& budget) { return 2 * budget.agreement - budget.allowed; };
   const double host = host_number();

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/predict/choice.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
@@ -251,8 +250,7 @@ const Hierarchy& Context::hierarchy(Rank groups) {
 // SMPI's nonblocking barrier is a message between the root and each rank.
 void Context::synchronise() {
   if (!kRanksShareProcess) return collect::synchronise(comm(), process_->in_flight);
-  static const core::predict::Choice tree = by_messages(core::schedule::Algorithm::kBinomial);
-  finish(*this, barrier(comm()), tree);
+  finish(*this, barrier(comm()), by_messages(core::schedule::Algorithm::kBinomial));
 }
 
 NodeTeam* Context::node_team() {

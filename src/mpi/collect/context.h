@@ -20,7 +20,6 @@
 #include "mpi/collect/execute/workspace.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/process.h"
-#include "mpi/collect/requests/in_flight.h"
 #include "mpi/handle.h"
 
 namespace ranktree::mpi::collect {

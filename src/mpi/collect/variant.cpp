@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
-#include "core/schedule/transform.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/execute/levels.h"
@@ -172,10 +171,7 @@ void finish(Context& context, const Operation& operation, const Choice& choice) 
 }
 
 Choice by_messages(core::schedule::Algorithm algorithm) {
-  Choice choice{.variant = Variant::kMessages, .composition = {}, .groups = 1};
-  choice.composition.form = core::schedule::Form::kLeaders;
-  choice.composition.algorithms = {algorithm};
-  return choice;
+  return {.variant = Variant::kMessages, .composition = {.algorithms = {algorithm}}, .groups = 1};
 }
 
 }  // namespace ranktree::mpi::collect

@@ -69,7 +69,7 @@ void run(const Variant& variant, const std::shared_ptr<collect::Context>& contex
   } else if (variant.choice->variant == core::predict::Variant::kNative) {
     check(collect::native(operation), "the native collective call");
   } else {
-    collect::finish(*collect::start(context, operation, *variant.choice), context->process().in_flight);
+    collect::finish(*context, operation, *variant.choice);
   }
 }
 

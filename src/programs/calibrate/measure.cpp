@@ -144,7 +144,7 @@ double shared_broadcast(const std::shared_ptr<collect::Context>& context, const 
   const auto once = [&] {
     check(PMPI_Barrier(context->comm()), "MPI_Barrier");
     const double begin = PMPI_Wtime();
-    collect::finish(*collect::start(context, operation, choice), context->process().in_flight);
+    collect::finish(*context, operation, choice);
     double took = PMPI_Wtime() - begin;
     check(PMPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, context->comm()), "MPI_Allreduce");
     return took;

@@ -19,6 +19,7 @@
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/select/log.h"
 #include "mpi/collect/variant.h"
@@ -42,8 +43,18 @@ void add(std::atomic<double>& sum, double seconds) {
   }
 }
 
+// By SMPI's nonblocking reduction and broadcast the root would have 8,190 messages of 4,096 ranks.
+void share_along_tree(Context& context, std::span<double> values) {
+  const core::predict::Choice tree = by_messages(core::schedule::Algorithm::kBinomial);
+  const auto count = static_cast<std::int64_t>(values.size());
+  const void* const own = context.rank() == 0 ? MPI_IN_PLACE : values.data();
+  finish(context, reduce(own, values.data(), count, MPI_DOUBLE, MPI_MAX, 0, context.comm()), tree);
+  finish(context, broadcast(values.data(), count, MPI_DOUBLE, 0, context.comm()), tree);
+}
+
 // SMPI's nonblocking allreduce sends a message from each rank to each other one.
-void share_greatest(MPI_Comm comm, std::span<double> values, InFlightList& in_flight) {
+void share_greatest(MPI_Comm comm, Context* context, std::span<double> values, InFlightList& in_flight) {
+  if (kRanksShareProcess && context != nullptr) return share_along_tree(*context, values);
   const int count = static_cast<int>(values.size());
   MPI_Request request = MPI_REQUEST_NULL;
   if constexpr (kRanksShareProcess) {
@@ -57,15 +68,6 @@ void share_greatest(MPI_Comm comm, std::span<double> values, InFlightList& in_fl
     check(PMPI_Iallreduce(MPI_IN_PLACE, values.data(), count, MPI_DOUBLE, MPI_MAX, comm, &request), "MPI_Iallreduce");
   }
   finish(request, in_flight);
-}
-
-// Nor do SMPI's nonblocking reduction and broadcast know trees: with 4,096 ranks the root would have 8,190 messages.
-void share_along_tree(Context& context, std::span<double> values) {
-  static const core::predict::Choice tree = by_messages(core::schedule::Algorithm::kBinomial);
-  const auto count = static_cast<std::int64_t>(values.size());
-  const void* const own = context.rank() == 0 ? MPI_IN_PLACE : values.data();
-  finish(context, reduce(own, values.data(), count, MPI_DOUBLE, MPI_MAX, 0, context.comm()), tree);
-  finish(context, broadcast(values.data(), count, MPI_DOUBLE, 0, context.comm()), tree);
 }
 
 }  // namespace
@@ -99,14 +101,14 @@ std::string Account::text() const {
          time_text(PMPI_Wtime() - start_);
 }
 
-template <typename Share>
-Budget Agreements::agree_by(const Share& share, Account& account, std::span<double> samples) {
+Budget Agreements::agree(MPI_Comm comm, Process& process, std::span<double> samples, Context* context) {
+  Account& account = process.account;
   std::array<double, kHeader + kMostSamples> values{-account.allowed(),
                                                     -(last_ > 0 ? last_ : account.last_agreement())};
   for (std::size_t i = 0; i < Account::kSetUps; ++i) values.at(2 + i) = account.last(static_cast<Account::SetUp>(i));
   std::copy(samples.begin(), samples.end(), values.begin() + kHeader);
   const double start = PMPI_Wtime();
-  share(std::span(values).first(kHeader + samples.size()));
+  share_greatest(comm, context, std::span(values).first(kHeader + samples.size()), process.in_flight);
   const bool charges = std::exchange(last_, PMPI_Wtime() - start) > 0;
   account.keep_agreement(last_);
   std::copy_n(values.begin() + kHeader, samples.size(), samples.begin());
@@ -121,17 +123,6 @@ Budget Agreements::agree_by(const Share& share, Account& account, std::span<doub
     budget.set_up.at(i) = known > 0 ? known : step <= 0 ? std::numeric_limits<double>::infinity() : expected;
   }
   return budget;
-}
-
-Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_flight, std::span<double> samples) {
-  const auto share = [&](std::span<double> values) { share_greatest(comm, values, in_flight); };
-  return agree_by(share, account, samples);
-}
-
-Budget Agreements::agree(Context& context, std::span<double> samples) {
-  Account& account = context.process().account;
-  if (!kRanksShareProcess) return agree(context.comm(), account, context.process().in_flight, samples);
-  return agree_by([&](std::span<double> values) { share_along_tree(context, values); }, account, samples);
 }
 
 }  // namespace ranktree::mpi::collect

@@ -15,11 +15,10 @@
 #include <string>
 #include <string_view>
 
-#include "mpi/collect/requests/in_flight.h"
-
 namespace ranktree::mpi::collect {
 
 class Context;
+class Process;
 
 // Of a process; threads may use it at the same time.
 class Account {
@@ -80,15 +79,11 @@ class Agreements {
  public:
   static constexpr std::size_t kMostSamples = 256;
 
-  // Collective: `samples`, at most kMostSamples, become the greatest of all ranks. Throws MpiError.
-  Budget agree(MPI_Comm comm, Account& account, InFlightList& in_flight, std::span<double> samples);
-  // The same on the context's communicator.
-  Budget agree(Context& context, std::span<double> samples);
+  // Collective: `samples`, at most kMostSamples, become the greatest of all ranks. `context`: the one whose
+  // communicator `comm` is, if there is one yet. Throws MpiError, and where ranks are simulated what start() does.
+  Budget agree(MPI_Comm comm, Process& process, std::span<double> samples, Context* context = nullptr);
 
  private:
-  template <typename Share>
-  Budget agree_by(const Share& share, Account& account, std::span<double> samples);
-
   double last_ = 0;  // seconds of this rank
 };
 

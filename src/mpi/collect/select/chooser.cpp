@@ -346,7 +346,7 @@ bool Selector::is_deciding(const Operation& operation) const {
 }
 
 Budget Selector::agree(std::span<double> samples) {
-  known_ = agreements_.agree(context_, samples);
+  known_ = agreements_.agree(context_.comm(), context_.process(), samples, &context_);
   return known_;
 }
 
