@@ -107,7 +107,7 @@ nompi-inside:
 	  tests/topo tests/pattern tests/place \
 	  $(foreach test,bench_instances map_input peers point_to_point quality,--ignore=tests/place/test_$(test).py)
 
-## make bench-gate  performance that noise cannot tip (instructions, costs, bytes) beside bench/gate/table.csv, in 4 minutes
+## make bench-gate  performance that noise cannot tip (instructions, costs, bytes) beside bench/gate/table.csv, in a minute
 bench-gate: build
 	$(VENV)/bin/python bench/gate/run.py --build $(BUILD)
 

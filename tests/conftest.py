@@ -23,6 +23,9 @@ os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 # Without it every MPI_Init looks for Omni-Path by libpsm2 and libfabric, and for InfiniBand by UCX: 0.2 s in
 # Open MPI 4.1, half the CPU time in 5.
 os.environ.setdefault("OMPI_MCA_pml", "^cm,ucx")
+# Open MPI 4.1 has hwloc list PCI devices, whose registers a virtual machine reads slowly: a quarter of the CPU time of
+# a run of 4 ranks.
+os.environ.setdefault("HWLOC_COMPONENTS", "-linux:pci,-pci,-opencl,-gl")
 # The last of a user's runs on a host removes the folder of Open MPI 4.1 that another may be about to use: runs of other
 # workers have other folders.
 SESSIONS = tempfile.mkdtemp(prefix="ranktree-ompi-")

@@ -73,6 +73,11 @@ class Machine:
         return "\n".join(lines) + "\n"
 
 
+def for_described_machines() -> dict[str, str]:
+    """The environment without the one variable that makes hwloc ignore described machines."""
+    return {name: value for name, value in os.environ.items() if name != "HWLOC_COMPONENTS"}
+
+
 def joined(masks: Binds) -> str:
     """Masks as the fake takes them."""
     return ";".join(",".join(map(str, mask)) for mask in masks)
@@ -123,7 +128,7 @@ class FakedMpi(Mpi):
     def variables(self, machine: Machine) -> dict[str, str]:
         """The environment of a launcher whose ranks are on a faked machine."""
         preload = ":".join([str(self.fake), *self.yielding])
-        return {**os.environ, **QUIET[self.family], **machine.variables(self.fake), "LD_PRELOAD": preload}
+        return {**for_described_machines(), **QUIET[self.family], **machine.variables(self.fake), "LD_PRELOAD": preload}
 
     def run(
         self,
@@ -185,7 +190,7 @@ def cluster_launch(mpi: FakedMpi, machine: Machine, slots: Mapping[str, int]) ->
     agent = str(REMOTE_SHELL)
     more = {"PRTE_MCA_plm_ssh_agent": agent, "PRTE_MCA_prte_if_include": "eth0"}
     more |= {"I_MPI_HYDRA_BOOTSTRAP": "ssh", "I_MPI_HYDRA_BOOTSTRAP_EXEC": agent, "I_MPI_HYDRA_IFACE": "eth0"}
-    return [*words, "-n", str(len(machine.binds))], {**os.environ, **QUIET[mpi.family], **more}
+    return [*words, "-n", str(len(machine.binds))], {**for_described_machines(), **QUIET[mpi.family], **more}
 
 
 def needed_mpi(name: str, build: Path) -> FakedMpi:

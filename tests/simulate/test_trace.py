@@ -1,7 +1,6 @@
 """`ranktree trace --simulate`: the same file as a trace of a real run."""
 
 import json
-import os
 import re
 import subprocess
 from collections.abc import Callable, Mapping
@@ -10,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.helpers.faked_mpis import Machine
+from tests.helpers.faked_mpis import Machine, for_described_machines
 from tests.helpers.trace_files import OPERATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +53,7 @@ def real_trace(
         ranks,
     ]
     words = [command, "trace", "-q", "-o", output, "--", *launch, program, *arguments]
-    environment = {**os.environ, **AS_ROOT, **(variables or {})}
+    environment = {**for_described_machines(), **AS_ROOT, **(variables or {})}
     subprocess.run(
         list(map(str, words)), check=True, timeout=120, env=environment, cwd=output.parent, capture_output=True
     )

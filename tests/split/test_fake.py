@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.faked_mpis import FakedMpi, Machine, built_mpis
+from tests.helpers.faked_mpis import FakedMpi, Machine, built_mpis, for_described_machines
 from tests.helpers.native_answers import SMALL
 from tests.helpers.split_levels import dumped
 
@@ -18,7 +18,9 @@ def shown(build: Path, rank: int | None, **variables: str) -> subprocess.Complet
     program = build / "bin" / "split_show_affinity"
     if not program.exists():
         pytest.skip(f"{program} is not built")
-    return subprocess.run([program], env={**os.environ, **own}, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(
+        [program], env={**for_described_machines(), **own}, capture_output=True, text=True, timeout=30, check=False
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.faked_mpis import QUIET, FakedMpi, Machine, RunResult, finish
+from tests.helpers.faked_mpis import QUIET, FakedMpi, Machine, RunResult, finish, for_described_machines
 from tests.helpers.trace_files import read_trace
 
 HERE = Path(__file__).resolve().parent
@@ -229,7 +229,12 @@ def test_a_plan_and_our_splits_go_together(mpi, command, made, tmp_path):
     plan.write_text(json.dumps(CROSSED), encoding="ascii")
     program = [made("unmodified.c"), "unguided"]
     words = [command, "run", "--split", "--plan", plan, "--", mpi.mpiexec, "-n", 2, *program]
-    variables = {**os.environ, **QUIET[mpi.family], "HWLOC_SYNTHETIC": "core:2 pu:1", "HWLOC_THISSYSTEM": "1"}
+    variables = {
+        **for_described_machines(),
+        **QUIET[mpi.family],
+        "HWLOC_SYNTHETIC": "core:2 pu:1",
+        "HWLOC_THISSYSTEM": "1",
+    }
     result = subprocess.run(
         list(map(str, words)), env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )

@@ -44,7 +44,9 @@ def environment(cluster: Cluster, extra: Mapping[str, str]) -> dict[str, str]:
     """This environment, with the variables that find the cluster and, with emulated cores, make hwloc see them."""
     cpus = cluster.describe()["cpus"]
     emulated = {"HWLOC_SYNTHETIC": f"package:1 core:{cpus} pu:1"} if cpus else {}
-    inherited = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
+    # Where HWLOC_COMPONENTS is set, hwloc ignores what describes a machine.
+    left_out = {"DISPLAY", *(["HWLOC_COMPONENTS"] if cpus else [])}
+    inherited = {name: value for name, value in os.environ.items() if name not in left_out}
     # Settings of the caller take precedence over those for an MPI.
     return {**emulated, **extra, **inherited, "MINICLUSTER_STATE": str(cluster.state)}
 
