@@ -43,7 +43,7 @@ demo: configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target ranktree_demo
 	$(VENV)/bin/python tools/demo.py --build $(BUILD)
 
-## make test         every test: C++ by ctest, commands and MPI runs by pytest (17 to 20 minutes on 2 cores, see CONTRIBUTING.md)
+## make test         every test: C++ by ctest, commands and MPI runs by pytest (16 to 20 minutes on 2 cores, see CONTRIBUTING.md)
 test: mpis
 	$(MAKE) build
 	ctest --test-dir $(BUILD) --output-on-failure --parallel 2

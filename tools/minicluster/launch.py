@@ -45,7 +45,7 @@ def environment(cluster: Cluster, extra: Mapping[str, str]) -> dict[str, str]:
     cpus = cluster.describe()["cpus"]
     emulated = {"HWLOC_SYNTHETIC": f"package:1 core:{cpus} pu:1"} if cpus else {}
     # Where HWLOC_COMPONENTS is set, hwloc ignores what describes a machine.
-    left_out = {"DISPLAY", *(["HWLOC_COMPONENTS"] if cpus else [])}
+    left_out = {"DISPLAY", "HWLOC_COMPONENTS"} if cpus else {"DISPLAY"}
     inherited = {name: value for name, value in os.environ.items() if name not in left_out}
     # Settings of the caller take precedence over those for an MPI.
     return {**emulated, **extra, **inherited, "MINICLUSTER_STATE": str(cluster.state)}
