@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import tarfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -48,8 +47,8 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
         result = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
         if result.returncode != 0:
             pytest.skip(f"mpi4py's source package cannot be had: {result.stderr.strip().splitlines()[-1:]}")
-        with tarfile.open(next(folder.glob("mpi4py-*.tar.gz"))) as archive:
-            archive.extractall(folder, filter="data")
+        # tarfile's filters came after Debian 12's Python 3.11.2.
+        subprocess.run(["tar", "-xf", next(folder.glob("mpi4py-*.tar.gz")), "-C", folder], timeout=60, check=True)
     return found / "test" / "main.py"
 
 
