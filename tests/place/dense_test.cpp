@@ -16,10 +16,12 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
 #include "core/place/dense/dense_scan.h"
 #include "core/place/engine.h"
+#include "core/place/graph/graph.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
 #include "fixtures.h"
@@ -49,6 +51,12 @@ struct Numbers {
   int ranks;
   std::vector<Number> values;
 };
+
+template <class Number>
+engine::DenseScan scanned(const MatrixView<Number>& matrix, std::size_t strongest, int threads = 2) {
+  ranktree::core::Workers workers(threads);
+  return engine::scan(matrix, strongest, workers);
+}
 
 template <class Number>
 double cost(const Tree& tree, const Numbers<Number>& matrix, const Placement& placement) {
@@ -141,7 +149,7 @@ TEST(DenseScan, SumsBothDirectionsOfEachPairOnce) {
       for (int i = 0; i < ranks; ++i) {
         for (int j = 0; j < ranks; ++j) sum += i == j ? 0 : static_cast<double>(matrix(i, j));
       }
-      const auto scan = engine::scan(matrix.view(), 5);
+      const auto scan = scanned(matrix.view(), 5);
       EXPECT_EQ(scan.total, sum);
       EXPECT_EQ(scan.symmetric, symmetric);
     }
@@ -152,7 +160,7 @@ TEST(DenseScan, KeepsTheStrongestPairsOfEachRank) {
   constexpr int kRanks = 75;
   constexpr std::size_t kKept = 6;
   auto matrix = random_matrix(kRanks, std::uint64_t{1} << 40U, false, 3);
-  const auto scan = engine::scan(matrix.view(), kKept);
+  const auto scan = scanned(matrix.view(), kKept);
   double least = std::numeric_limits<double>::max();
   std::vector<std::vector<double>> sums(kRanks, std::vector<double>(kRanks, -1));
   for (int i = 0; i < kRanks; ++i) {
@@ -182,7 +190,7 @@ TEST(DenseScan, KeepsTheStrongestPairsOfEachRank) {
 TEST(DenseScan, SeesNothingInWhatIsAlikeEverywhere) {
   Numbers<> matrix(70);
   std::fill(matrix.values.begin(), matrix.values.end(), 3.5);
-  EXPECT_TRUE(engine::scan(matrix.view(), 5).strongest.arcs.empty());
+  EXPECT_TRUE(scanned(matrix.view(), 5).strongest.arcs.empty());
 }
 
 // All ranks of a ring exchange the same.
@@ -194,8 +202,8 @@ TEST(DenseScan, FindsWhetherRanksCanBeNamed) {
       ring(i, j) = i == j ? 0 : 1000.0 / apart;
     }
   }
-  EXPECT_FALSE(engine::scan(ring.view(), 24).named);
-  EXPECT_TRUE(engine::scan(gravity(300, 1).view(), 24).named);
+  EXPECT_FALSE(scanned(ring.view(), 24).named);
+  EXPECT_TRUE(scanned(gravity(300, 1).view(), 24).named);
 }
 
 // So much between all pairs, and more between those of a ring of rings.
@@ -214,15 +222,15 @@ Numbers<> torus_and_all(int side, double all, double more) {
 
 TEST(DenseScan, FindsWhetherTheStrongestAreAllThatIsMore) {
   const Numbers<> torus = torus_and_all(20, 3, 50);  // four partners each
-  EXPECT_TRUE(engine::scan(torus.view(), 5).whole);
-  EXPECT_FALSE(engine::scan(torus.view(), 4).whole);
-  EXPECT_FALSE(engine::scan(gravity(300, 1).view(), 24).whole);
+  EXPECT_TRUE(scanned(torus.view(), 5).whole);
+  EXPECT_FALSE(scanned(torus.view(), 4).whole);
+  EXPECT_FALSE(scanned(gravity(300, 1).view(), 24).whole);
   Numbers<> one_way = torus;
   one_way(77, 301) += 1;
-  EXPECT_TRUE(engine::scan(one_way.view(), 6).whole);
+  EXPECT_TRUE(scanned(one_way.view(), 6).whole);
   Numbers<> one_less = torus;  // all others exchange more than these two
   one_less(77, 301) = one_less(301, 77) = 1;
-  EXPECT_FALSE(engine::scan(one_less.view(), 5).whole);
+  EXPECT_FALSE(scanned(one_less.view(), 5).whole);
 }
 
 // 8 nodes of 2 packages of 4 pairs of cores; every pair of ranks exchanges by the depth of its common block.
@@ -377,13 +385,40 @@ TEST(DenseEngine, ALevelWithOneSubtreeChangesNothing) {
 }
 
 TEST(DenseEngine, GivesTheSameAnswerHoweverManyThreads) {
-  const Tree tree = machine({8, 2, 16, 2});
-  const Numbers<> matrix = gravity(500, 16);
-  EngineOptions options;
-  const auto one = place(tree, matrix.view(), options).leaf_of;
-  EXPECT_EQ(place(tree, matrix.view(), options).leaf_of, one);
-  options.threads = 3;
-  EXPECT_EQ(place(tree, matrix.view(), options).leaf_of, one);
+  constexpr int kShared = 601;  // ranks from about which threads share passes
+  const Tree tree = machine({8, 2, 19, 2});
+  Numbers<> matrix = gravity(kShared, 16);
+  for (const bool symmetric : {true, false}) {
+    EngineOptions options;
+    options.preset = Preset::kFast;
+    const auto one = place(tree, matrix.view(), options).leaf_of;
+    EXPECT_EQ(place(tree, matrix.view(), options).leaf_of, one) << symmetric;
+    options.threads = 3;
+    EXPECT_EQ(place(tree, matrix.view(), options).leaf_of, one) << symmetric;
+    for (int i = 1; i < kShared; ++i) matrix(i, i / 2) *= 3;
+  }
+}
+
+void expect_same_for_threads(const Numbers<float>& matrix, bool symmetric) {
+  const auto one = scanned(matrix.view(), 9, 1);
+  const auto three = scanned(matrix.view(), 9, 3);
+  EXPECT_EQ(one.symmetric, symmetric);
+  EXPECT_EQ(three.total, one.total);
+  EXPECT_EQ(three.named, one.named);
+  EXPECT_EQ(three.strongest.offset, one.strongest.offset);
+  const auto alike = [](const engine::Arc& a, const engine::Arc& b) { return a.to == b.to && a.weight == b.weight; };
+  EXPECT_TRUE(std::ranges::equal(three.strongest.arcs, one.strongest.arcs, alike));
+}
+
+TEST(DenseScan, IsTheSameHoweverManyThreads) {
+  Numbers<float> matrix(613);
+  Random random(3);
+  for (float& value : matrix.values) value = static_cast<float>(1 + random.below(1000));
+  expect_same_for_threads(matrix, false);
+  for (int i = 0; i < matrix.ranks; ++i) {
+    for (int j = 0; j < i; ++j) matrix(i, j) = matrix(j, i);
+  }
+  expect_same_for_threads(matrix, true);
 }
 
 TEST(DenseEngine, StopsWhenItIsToStop) {

@@ -119,15 +119,14 @@ template <class Number>
 Placement place(const topo::Tree& tree, const MatrixView<Number>& matrix, const Placement& start,
                 const EngineOptions& options) {
   constexpr std::size_t kStrongest = 16;  // pairs of each rank that guide one bisection; twice as many guide several
-  constexpr std::size_t kEntriesOfArc = 64;
   const SlotTree slots(tree, options.constraints);
   const std::size_t ranks = at(matrix.ranks);
   Context context = engine::context_of(options.preset);
-  const DenseScan found = engine::scan(matrix, context.repeats > 1 ? 2 * kStrongest : kStrongest);
+  Workers workers(options.threads, options.keep_going);
+  const DenseScan found = engine::scan(matrix, context.repeats > 1 ? 2 * kStrongest : kStrongest, workers);
   const bool spare = ranks < at(slots.slots());
   if (found.strongest.arcs.empty() && !spare) return start;  // all placements cost the same
   if (found.whole && !spare) return run_engine(tree, lists_of(found.strongest), options);
-  Workers workers(options.threads, options.keep_going);
   context.annealing = 0;  // of a guide only; exchanges on the whole pattern decide
   if (context.repeats == 1) {
     context.runs = 1;  // a second bisection gains more than a second placement, in less time
@@ -139,7 +138,7 @@ Placement place(const topo::Tree& tree, const MatrixView<Number>& matrix, const 
   for (const SlotTree::Pinned& pinned : slots.pinned()) fixed[at(pinned.rank)] = 1;
   const MatrixOnTree<Number> objective({slots, context, workers, std::move(fixed), order},
                                        {matrix, found.symmetric, found.scale}, found.total);
-  const std::size_t work = ranks * ranks / kEntriesOfArc;
+  const std::size_t work = at(engine::steps_of_entries(ranks * ranks));
   // From farther away the search is slow and ends worse.
   const engine::Problem problem{slots, objective, order, context, options.seed, work, 1.0};
   engine::Pipeline pipeline(problem, workers, engine::slots_of(slots, start));

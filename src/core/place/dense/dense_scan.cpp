@@ -15,8 +15,10 @@
 #include "core/base/error.h"
 #include "core/base/index.h"
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
+#include "core/place/dense/dense_weights.h"
 #include "core/place/graph/graph.h"
 
 namespace ranktree::core::place::engine {
@@ -27,6 +29,17 @@ using pattern::Rank;
 
 constexpr Rank kTile = 32;
 constexpr std::size_t kLanes = 8;  // sums that are added up side by side, in vectors
+constexpr int kBlocks = 16;        // of rows that threads share, as many however many threads there are
+
+// Calls work(block, first, last) for ranges of ranks that begin with a tile.
+void for_each_block(Rank ranks, Workers& workers, const std::function<void(int, Rank, Rank)>& work) {
+  const std::int64_t tiles = (std::int64_t{ranks} + kTile - 1) / kTile;
+  const auto begin = [&](int block) {
+    return static_cast<Rank>(std::min<std::int64_t>(ranks, block * tiles / kBlocks * kTile));
+  };
+  workers.for_each(kBlocks, steps_of_entries(at(ranks) * at(ranks)),
+                   [&](int block) { work(block, begin(block), begin(block + 1)); });
+}
 
 template <class Number>
 bool sound(Number value) {
@@ -46,7 +59,7 @@ void refuse_unsound(const MatrixView<Number>& matrix) {
   }
 }
 
-// The whole matrix, tile by tile beside its mirror image.
+// Rows of the matrix from the diagonal on, tile by tile beside their mirror images.
 template <class Number>
 class Mirror {
  public:
@@ -61,9 +74,9 @@ class Mirror {
     Number highest = 0;
   };
 
-  Found look() {
+  Found look(Rank first, Rank last) {
     lowest_.fill(std::numeric_limits<Number>::infinity());
-    for (Rank row = 0; row < matrix_.ranks; row += kTile) {
+    for (Rank row = first; row < last; row += kTile) {
       for (Rank column = row; column < matrix_.ranks; column += kTile) look_at(row, column);
     }
     Found found;
@@ -134,24 +147,47 @@ class Mirror {
   bool sound_ = true;  // what ranks send to themselves
 };
 
-// Calls `visit` with each rank and what it exchanges with all, both directions added; its own entry counts as any.
-template <class Number, class Visit>
-void for_each_row(const MatrixView<Number>& matrix, bool symmetric, double scale, Visit visit) {
-  const std::size_t ranks = at(matrix.ranks);
-  std::vector<double> rows((symmetric ? 1 : at(kTile)) * ranks);
-  Mirror<Number> mirror(matrix);
-  for (Rank rank = 0; rank < matrix.ranks; ++rank) {
-    if (symmetric) {
-      const Number* row = matrix.row(rank);
-      for (std::size_t i = 0; i < ranks; ++i) rows[i] = 2 * scale * static_cast<double>(row[i]);
-      visit(rank, rows.data());
-      continue;
-    }
-    if (rank % kTile == 0) {
-      for (Rank column = 0; column < matrix.ranks; column += kTile) mirror.add_directions(rank, column, scale, rows);
-    }
-    visit(rank, &rows[at(rank % kTile) * ranks]);
+// The whole matrix.
+template <class Number>
+typename Mirror<Number>::Found mirrored(const MatrixView<Number>& matrix, Workers& workers) {
+  using Found = typename Mirror<Number>::Found;
+  std::array<Found, at(kBlocks)> blocks{};
+  for_each_block(matrix.ranks, workers, [&](int block, Rank first, Rank last) {
+    blocks.at(at(block)) = Mirror<Number>(matrix).look(first, last);
+  });
+  Found all = blocks.back();
+  for (const Found& each : blocks) {
+    all.symmetric = all.symmetric && each.symmetric;
+    all.sound = all.sound && each.sound;
+    all.lowest = std::min(all.lowest, each.lowest);
+    all.highest = std::max(all.highest, each.highest);
   }
+  return all;
+}
+
+// Calls a visitor with each rank and what it exchanges with all, both directions added; its own entry counts as any.
+// `make_visitor` is called for each of several ranges, which threads share.
+template <class Number, class MakeVisitor>
+void for_each_row(const MatrixView<Number>& matrix, bool symmetric, double scale, Workers& workers,
+                  MakeVisitor make_visitor) {
+  const std::size_t ranks = at(matrix.ranks);
+  for_each_block(matrix.ranks, workers, [&](int, Rank first, Rank last) {
+    auto visit = make_visitor();
+    std::vector<double> rows((symmetric ? 1 : at(kTile)) * ranks);
+    Mirror<Number> mirror(matrix);
+    for (Rank rank = first; rank < last; ++rank) {
+      if (symmetric) {
+        const Number* row = matrix.row(rank);
+        for (std::size_t i = 0; i < ranks; ++i) rows[i] = 2 * scale * static_cast<double>(row[i]);
+        visit(rank, rows.data());
+        continue;
+      }
+      if (rank % kTile == 0) {
+        for (Rank column = 0; column < matrix.ranks; column += kTile) mirror.add_directions(rank, column, scale, rows);
+      }
+      visit(rank, &rows[at(rank % kTile) * ranks]);
+    }
+  });
 }
 
 struct Sums {
@@ -332,42 +368,45 @@ Graph graph_of(const std::vector<std::vector<Arc>>& kept) {
 }  // namespace
 
 template <class Number>
-DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest) {
+DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest, Workers& workers) {
   constexpr int kLargest = 900;  // the exponent from which sums might overflow
-  const auto found = Mirror<Number>(matrix).look();
+  const auto found = mirrored(matrix, workers);
   if (!found.symmetric || !found.sound) refuse_unsound(matrix);
   DenseScan result;
   result.symmetric = found.symmetric;
   const double highest = static_cast<double>(found.highest);
   if (highest > 0 && std::ilogb(highest) >= kLargest) result.scale = std::ldexp(1.0, kLargest - 1024);
-  std::vector<Sums> sums;
-  double lightest = std::numeric_limits<double>::infinity();
-  if (result.symmetric) lightest = 2 * result.scale * static_cast<double>(found.lowest);
-  for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, double* row) {
-    const Sums before = sums_of(row, row + rank);
-    const Sums after = sums_of(row + rank + 1, row + matrix.ranks);
-    sums.push_back({before.weights + after.weights, before.squares + after.squares});
-    result.total += sums.back().weights / 2;
-    if (result.symmetric) return;
-    row[at(rank)] = lightest;
-    lightest = std::min(lightest, *std::min_element(row, row + matrix.ranks));
+  std::vector<Sums> sums(at(matrix.ranks));
+  std::vector<double> lightest(at(matrix.ranks), 2 * result.scale * static_cast<double>(found.lowest));
+  for_each_row(matrix, result.symmetric, result.scale, workers, [&] {
+    return [&](Rank rank, double* row) {
+      const Sums before = sums_of(row, row + rank);
+      const Sums after = sums_of(row + rank + 1, row + matrix.ranks);
+      sums[at(rank)] = {before.weights + after.weights, before.squares + after.squares};
+      if (result.symmetric) return;
+      row[at(rank)] = std::numeric_limits<double>::infinity();
+      lightest[at(rank)] = *std::min_element(row, row + matrix.ranks);
+    };
   });
+  for (const Sums& each : sums) result.total += each.weights / 2;
+  const double least = *std::min_element(lightest.begin(), lightest.end());
   const Names names = names_of(sums);
   result.named = names.differ;
-  result.whole = true;
-  Strongest search(names, strongest, lightest);
   std::vector<std::vector<Arc>> kept(at(matrix.ranks));
-  for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, double* row) {
-    row[at(rank)] = 0;
-    const auto pairs = search.of(rank, {row, at(matrix.ranks)});
-    for (const Partner& pair : pairs) kept[at(rank)].push_back({pair.to, pair.weight - lightest});
-    result.whole = result.whole && pairs.size() < strongest;
+  for_each_row(matrix, result.symmetric, result.scale, workers, [&] {
+    return [&, search = Strongest(names, strongest, least)](Rank rank, double* row) mutable {
+      row[at(rank)] = 0;
+      for (const Partner& pair : search.of(rank, {row, at(matrix.ranks)})) {
+        kept[at(rank)].push_back({pair.to, pair.weight - least});
+      }
+    };
   });
+  result.whole = std::all_of(kept.begin(), kept.end(), [&](const auto& pairs) { return pairs.size() < strongest; });
   result.strongest = graph_of(kept);
   return result;
 }
 
-template DenseScan scan(const MatrixView<double>& matrix, std::size_t strongest);
-template DenseScan scan(const MatrixView<float>& matrix, std::size_t strongest);
+template DenseScan scan(const MatrixView<double>& matrix, std::size_t strongest, Workers& workers);
+template DenseScan scan(const MatrixView<float>& matrix, std::size_t strongest, Workers& workers);
 
 }  // namespace ranktree::core::place::engine

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/pattern/matrix.h"
 #include "core/place/graph/graph.h"
 
@@ -23,11 +24,12 @@ struct DenseScan {
 
 // Reads the matrix three times: in square tiles beside their mirror images, then twice row by row. A rank keeps its
 // `strongest` pairs and those that another end keeps; a hash of both ends' sums decides between equal ones. O(ranks^2)
-// time, O(ranks x strongest) memory. Throws Error(kInput), naming the entry, when one is negative or not finite.
+// time, which the workers share, O(ranks x strongest) memory. Throws Error(kInput), naming the entry, when one is
+// negative or not finite.
 template <class Number>
-DenseScan scan(const pattern::MatrixView<Number>& matrix, std::size_t strongest);
+DenseScan scan(const pattern::MatrixView<Number>& matrix, std::size_t strongest, Workers& workers);
 
-extern template DenseScan scan(const pattern::MatrixView<double>& matrix, std::size_t strongest);
-extern template DenseScan scan(const pattern::MatrixView<float>& matrix, std::size_t strongest);
+extern template DenseScan scan(const pattern::MatrixView<double>& matrix, std::size_t strongest, Workers& workers);
+extern template DenseScan scan(const pattern::MatrixView<float>& matrix, std::size_t strongest, Workers& workers);
 
 }  // namespace ranktree::core::place::engine

@@ -10,6 +10,7 @@
 
 #include "core/base/index.h"
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/pattern/pattern.h"
 #include "core/place/dense/dense_pairs.h"
 #include "core/place/dense/dense_ties.h"
@@ -108,7 +109,7 @@ class Search {
         move_to_free(members[at(one)], level + 1, first + child);
       }
     };
-    DenseTies<Number> ties(weights_, division);
+    DenseTies<Number> ties(weights_, division, search_.workers);
     DensePairs<Number>(ties, search_.fixed, exchanged)
         .run({search_.context.matrix_sweeps, kPatience}, search_.workers, random_);
   }
@@ -140,29 +141,34 @@ int lowest_groups(const SlotTree& tree) {
 template <class Number>
 std::vector<std::vector<double>> sent_between(const DenseWeights<Number>& weights,
                                               const std::vector<std::vector<Rank>>& inside,
-                                              const std::vector<Vertex>& group_of) {
+                                              const std::vector<Vertex>& group_of, Workers& workers) {
   std::vector<Rank> all(group_of.size());
   std::iota(all.begin(), all.end(), 0);
-  std::vector<std::vector<double>> sent;
-  for (const std::vector<Rank>& ranks : inside) {
-    std::vector<double> sums(all.size(), 0);
-    for (const Rank rank : ranks) weights.add_sent(rank, all, 1, sums.data());
-    std::vector<double>& row = sent.emplace_back(inside.size(), 0);
-    for (std::size_t i = 0; i < sums.size(); ++i) row[at(group_of[i])] += sums[i];
-  }
+  std::vector<std::vector<double>> sent(inside.size());
+  workers.for_ranges(inside.size(), steps_of_entries(all.size() * all.size()),
+                     [&](std::size_t first, std::size_t last) {
+                       std::vector<double> sums(all.size());
+                       for (std::size_t group = first; group < last; ++group) {
+                         std::fill(sums.begin(), sums.end(), 0);
+                         for (const Rank rank : inside[group]) weights.add_sent(rank, all, 1, sums.data());
+                         sent[group].assign(inside.size(), 0);
+                         for (std::size_t i = 0; i < sums.size(); ++i) sent[group][at(group_of[i])] += sums[i];
+                       }
+                     });
   return sent;
 }
 
 // What the groups of a level exchange.
 template <class Number>
-Graph graph_between(const DenseWeights<Number>& weights, const Contents& contents, std::span<const Rank> order) {
+Graph graph_between(const DenseWeights<Number>& weights, const Contents& contents, std::span<const Rank> order,
+                    Workers& workers) {
   std::vector<std::vector<Rank>> inside(at(contents.vertices));
   std::vector<Vertex> group_of(order.size());  // by rank
   for (std::size_t i = 0; i < order.size(); ++i) {
     inside[at(contents.vertex_of[i])].push_back(order[i]);
     group_of[at(order[i])] = contents.vertex_of[i];
   }
-  const std::vector<std::vector<double>> sent = sent_between(weights, inside, group_of);
+  const std::vector<std::vector<double>> sent = sent_between(weights, inside, group_of, workers);
   Graph graph;
   for (Vertex vertex = 0; vertex < contents.vertices; ++vertex) {
     for (Vertex other = 0; other < contents.vertices; ++other) {
@@ -189,7 +195,7 @@ void improve(const DenseSearch& search, const DenseWeights<Number>& weights, std
   Random random(seed);
   if (const int lowest = lowest_groups(search.tree); lowest >= 2) {
     Contents contents = contents_of(search.tree, lowest, slot_of);
-    contents.graph = graph_between(weights, contents, search.order);
+    contents.graph = graph_between(weights, contents, search.order, search.workers);
     Context thorough = search.context;  // groups are few
     thorough.search_passes = std::min(thorough.matrix_sweeps, std::max(thorough.search_passes, kPassesOfGroups));
     thorough.search_groups = std::max(thorough.search_groups, kHomesOfGroups);

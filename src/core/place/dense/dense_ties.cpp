@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/index.h"
+#include "core/base/workers.h"
 #include "core/place/dense/dense_weights.h"
 
 namespace ranktree::core::place::engine {
@@ -21,7 +22,7 @@ std::size_t pitch_of(std::size_t members) {
 }  // namespace
 
 template <class Number>
-DenseTies<Number>::DenseTies(const DenseWeights<Number>& weights, Division& division)
+DenseTies<Number>::DenseTies(const DenseWeights<Number>& weights, Division& division, Workers& workers)
     : weights_(weights),
       division_(division),
       pitch_(pitch_of(division.members.size())),
@@ -34,31 +35,37 @@ DenseTies<Number>::DenseTies(const DenseWeights<Number>& weights, Division& divi
     place_[at(member)] = static_cast<std::int32_t>(held.size());
     held.push_back(member);
   }
-  fill();
+  fill(workers);
 }
 
-// One child after the other, so that its sums stay near while its members' rows pass by. Without symmetry, a row ties
-// its member to all children, too, so that no column is read.
+// A child's sums stay near while its members' rows pass by. Without symmetry a row ties its member to all children,
+// too, so that no column is read.
 template <class Number>
-void DenseTies<Number>::fill() {
+void DenseTies<Number>::fill(Workers& workers) {
+  const std::size_t members = division_.members.size();
+  const std::int64_t steps = steps_of_entries(members * members);
   const double directions = weights_.symmetric ? 2 : 1;
-  std::vector<double> sent(division_.members.size());
-  std::vector<double> to_children(held_.size());
-  for (std::size_t child = 0; child < held_.size(); ++child) {
-    double* sums = sums_of(static_cast<std::int32_t>(child));
-    for (const std::int32_t member : held_[child]) {
+  workers.for_each(static_cast<int>(held_.size()), steps, [&](int child) {
+    double* sums = sums_of(child);
+    for (const std::int32_t member : held_[at(child)]) {
       const double own = sums[member];
       weights_.add_sent(rank(member), division_.members, directions, sums);
       sums[member] = own;
-      if (weights_.symmetric) continue;
+    }
+  });
+  if (weights_.symmetric) return;
+  workers.for_ranges(members, steps, [&](std::size_t first, std::size_t last) {
+    std::vector<double> sent(members);
+    std::vector<double> to_children(held_.size());
+    for (std::size_t member = first; member < last; ++member) {
       std::fill(sent.begin(), sent.end(), 0);
-      weights_.add_sent(rank(member), division_.members, 1, sent.data());
-      sent[at(member)] = 0;
+      weights_.add_sent(rank(static_cast<std::int32_t>(member)), division_.members, 1, sent.data());
+      sent[member] = 0;
       std::fill(to_children.begin(), to_children.end(), 0);
       for (std::size_t i = 0; i < sent.size(); ++i) to_children[at(division_.child_of[i])] += sent[i];
-      for (std::size_t i = 0; i < to_children.size(); ++i) ties_[i * pitch_ + at(member)] += to_children[i];
+      for (std::size_t i = 0; i < to_children.size(); ++i) ties_[i * pitch_ + member] += to_children[i];
     }
-  }
+  });
 }
 
 template <class Number>

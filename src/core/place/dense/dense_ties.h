@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/pattern/pattern.h"
 #include "core/place/dense/dense_weights.h"
 
@@ -19,11 +20,11 @@ struct Division {
   std::span<const pattern::Rank> order = {};  // in which members are visited; empty: by index
 };
 
-// O(members x children) memory, O(members^2) to fill it and O(members) an exchange.
+// O(members x children) memory, O(members^2) to fill it, which the workers share, and O(members) an exchange.
 template <class Number>
 class DenseTies {
  public:
-  DenseTies(const DenseWeights<Number>& weights, Division& division);
+  DenseTies(const DenseWeights<Number>& weights, Division& division, Workers& workers);
 
   [[nodiscard]] std::size_t members() const { return division_.members.size(); }
   [[nodiscard]] std::size_t children() const { return held_.size(); }
@@ -57,7 +58,7 @@ class DenseTies {
 
  private:
   [[nodiscard]] double* sums_of(std::int32_t child) { return &ties_[static_cast<std::size_t>(child) * pitch_]; }
-  void fill();
+  void fill(Workers& workers);
   void transfer(std::int32_t member, std::int32_t to);
 
   const DenseWeights<Number>& weights_;

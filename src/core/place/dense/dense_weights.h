@@ -10,6 +10,9 @@
 
 namespace ranktree::core::place::engine {
 
+// What a pass over so many entries takes, in steps of Workers: it is made in vectors.
+inline std::int64_t steps_of_entries(std::size_t entries) { return static_cast<std::int64_t>(entries / 64); }
+
 template <class Number>
 struct DenseWeights {
   pattern::MatrixView<Number> matrix;
