@@ -37,11 +37,8 @@ struct Situation {
     division.capacity.assign(at(children), count / children);
     for (Rank i = 0; i < count; ++i) division.child_of.push_back(i % children);
   }
-  ~Situation() = default;
   Situation(const Situation&) = delete;
   Situation& operator=(const Situation&) = delete;
-  Situation(Situation&&) = delete;
-  Situation& operator=(Situation&&) = delete;
 
   // What all of a child exchange with a member.
   [[nodiscard]] double tie(std::int32_t child, Rank member) const {
@@ -61,7 +58,6 @@ struct Situation {
   std::vector<Rank> members;
   DenseWeights<double> weights;
   Division division;
-  ranktree::core::Workers workers{2};
 };
 
 void expect_ties(const Situation& given, const DenseTies<double>& ties) {
@@ -75,7 +71,8 @@ const Exchanged kIgnored = [](std::int32_t, std::int32_t, std::int32_t) {};
 TEST(DenseTies, AreWhatTheyWouldBeAnewAfterEachExchange) {
   for (const bool symmetric : {true, false}) {
     Situation given(21, 3, symmetric, 1);
-    DenseTies<double> ties(given.weights, given.division, given.workers);
+    ranktree::core::Workers workers(1);
+    DenseTies<double> ties(given.weights, given.division, workers);
     expect_ties(given, ties);
     for (const auto& [one, other] : std::vector<std::pair<int, int>>{{0, 1}, {3, 5}, {20, 0}, {1, 0}}) {
       if (ties.child_of(one) != ties.child_of(other)) ties.exchange(one, other);
@@ -90,8 +87,8 @@ TEST(DenseTies, AreWhatTheyWouldBeAnewAfterEachExchange) {
 TEST(DensePairs, KeepMoreWithinChildrenAndTheirSizes) {
   Situation given(60, 5, true, 2);
   const double before = given.kept();
-  DenseTies<double> ties(given.weights, given.division, given.workers);
   ranktree::core::Workers workers(1);
+  DenseTies<double> ties(given.weights, given.division, workers);
   Random random(3);
   DensePairs<double>(ties, {}, kIgnored).run({20, 4}, workers, random);
   EXPECT_GT(given.kept(), before);
@@ -104,8 +101,8 @@ TEST(DensePairs, KeepTheBestStatePassed) {
   Situation given(4, 2, true, 4);
   given.values = {0, 0, 0, 9, 0, 0, 9, 0, 0, 9, 0, 0, 9, 0, 0, 0};  // 0 with 3, 1 with 2; children {0, 2}, {1, 3}
   given.weights.matrix.values = given.values.data();
-  DenseTies<double> ties(given.weights, given.division, given.workers);
   ranktree::core::Workers workers(1);
+  DenseTies<double> ties(given.weights, given.division, workers);
   Random random(5);
   DensePairs<double>(ties, {}, kIgnored).run({3, 2}, workers, random);
   EXPECT_EQ(given.division.child_of[0], given.division.child_of[3]);
@@ -117,8 +114,8 @@ TEST(DensePairs, LeaveThoseWhoStay) {
   std::vector<std::uint8_t> fixed(40, 0);
   for (const std::size_t i : {0U, 7U, 22U}) fixed[i] = 1;
   const auto before = given.division.child_of;
-  DenseTies<double> ties(given.weights, given.division, given.workers);
   ranktree::core::Workers workers(1);
+  DenseTies<double> ties(given.weights, given.division, workers);
   Random random(7);
   DensePairs<double>(ties, fixed, kIgnored).run({20, 4}, workers, random);
   for (const std::size_t i : {0U, 7U, 22U}) EXPECT_EQ(given.division.child_of[i], before[i]);
@@ -131,8 +128,8 @@ TEST(DensePairs, TakeFreeSlots) {
   given.weights.matrix.values = given.values.data();
   given.division.child_of = {0, 0, 0, 1};
   given.division.capacity = {4, 2};
-  DenseTies<double> ties(given.weights, given.division, given.workers);
   ranktree::core::Workers workers(1);
+  DenseTies<double> ties(given.weights, given.division, workers);
   Random random(5);
   std::vector<std::int32_t> child_of = given.division.child_of;
   const Exchanged follow = [&](std::int32_t one, std::int32_t other, std::int32_t child) {

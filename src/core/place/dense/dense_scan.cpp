@@ -165,14 +165,14 @@ typename Mirror<Number>::Found mirrored(const MatrixView<Number>& matrix, Worker
   return all;
 }
 
-// Calls a visitor with each rank and what it exchanges with all, both directions added; its own entry counts as any.
-// `make_visitor` is called for each of several ranges, which threads share.
-template <class Number, class MakeVisitor>
+// Calls `visitor` with each rank and what it exchanges with all, both directions added; its own entry counts as any.
+// Threads share the ranks; each block of them has a copy of the visitor.
+template <class Number, class Visitor>
 void for_each_row(const MatrixView<Number>& matrix, bool symmetric, double scale, Workers& workers,
-                  MakeVisitor make_visitor) {
+                  const Visitor& visitor) {
   const std::size_t ranks = at(matrix.ranks);
   for_each_block(matrix.ranks, workers, [&](int, Rank first, Rank last) {
-    auto visit = make_visitor();
+    Visitor visit = visitor;
     std::vector<double> rows((symmetric ? 1 : at(kTile)) * ranks);
     Mirror<Number> mirror(matrix);
     for (Rank rank = first; rank < last; ++rank) {
@@ -378,29 +378,26 @@ DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest, Workers&
   if (highest > 0 && std::ilogb(highest) >= kLargest) result.scale = std::ldexp(1.0, kLargest - 1024);
   std::vector<Sums> sums(at(matrix.ranks));
   std::vector<double> lightest(at(matrix.ranks), 2 * result.scale * static_cast<double>(found.lowest));
-  for_each_row(matrix, result.symmetric, result.scale, workers, [&] {
-    return [&](Rank rank, double* row) {
-      const Sums before = sums_of(row, row + rank);
-      const Sums after = sums_of(row + rank + 1, row + matrix.ranks);
-      sums[at(rank)] = {before.weights + after.weights, before.squares + after.squares};
-      if (result.symmetric) return;
-      row[at(rank)] = std::numeric_limits<double>::infinity();
-      lightest[at(rank)] = *std::min_element(row, row + matrix.ranks);
-    };
+  for_each_row(matrix, result.symmetric, result.scale, workers, [&](Rank rank, double* row) {
+    const Sums before = sums_of(row, row + rank);
+    const Sums after = sums_of(row + rank + 1, row + matrix.ranks);
+    sums[at(rank)] = {before.weights + after.weights, before.squares + after.squares};
+    if (result.symmetric) return;
+    row[at(rank)] = std::numeric_limits<double>::infinity();
+    lightest[at(rank)] = *std::min_element(row, row + matrix.ranks);
   });
   for (const Sums& each : sums) result.total += each.weights / 2;
   const double least = *std::min_element(lightest.begin(), lightest.end());
   const Names names = names_of(sums);
   result.named = names.differ;
   std::vector<std::vector<Arc>> kept(at(matrix.ranks));
-  for_each_row(matrix, result.symmetric, result.scale, workers, [&] {
-    return [&, search = Strongest(names, strongest, least)](Rank rank, double* row) mutable {
-      row[at(rank)] = 0;
-      for (const Partner& pair : search.of(rank, {row, at(matrix.ranks)})) {
-        kept[at(rank)].push_back({pair.to, pair.weight - least});
-      }
-    };
-  });
+  const auto keep = [&, search = Strongest(names, strongest, least)](Rank rank, double* row) mutable {
+    row[at(rank)] = 0;
+    for (const Partner& pair : search.of(rank, {row, at(matrix.ranks)})) {
+      kept[at(rank)].push_back({pair.to, pair.weight - least});
+    }
+  };
+  for_each_row(matrix, result.symmetric, result.scale, workers, keep);
   result.whole = std::all_of(kept.begin(), kept.end(), [&](const auto& pairs) { return pairs.size() < strongest; });
   result.strongest = graph_of(kept);
   return result;
