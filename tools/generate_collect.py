@@ -72,10 +72,10 @@ def described(base: str, arguments: str) -> str:
     """The function that describes a call on a communicator of so many ranks."""
     arguments = arguments.removesuffix(", request")
     if not has_lists(base):
-        return f"[&](std::size_t) {{ return {CALLS[base]}({arguments}); }}"
+        return f"[=](std::size_t) {{ return {CALLS[base]}({arguments}); }}"
     for found, lists in LISTS:
         arguments = arguments.replace(found, lists)
-    return f"[&](std::size_t ranks) {{ return {CALLS[base]}({arguments}); }}"
+    return f"[=](std::size_t ranks) {{ return {CALLS[base]}({arguments}); }}"
 
 
 def entries(expression: object) -> str:

@@ -53,8 +53,8 @@ void fill_in(PreloadFunctions& functions) {
   functions.serve = [](CallTable* table, const Operation* operation, const Kind* kind) noexcept {
     return serve(*table, *operation, *kind);
   };
-  functions.take_back_waiting = [](Waiting* waiting, const Operation* operation, const Kind* kind) noexcept {
-    take_back_waiting(*waiting, *operation, *kind);
+  functions.take_back_waiting = [](Waiting* waiting, const Operation* operation, std::uint32_t weight) noexcept {
+    take_back_waiting(*waiting, *operation, weight);
   };
   functions.take_back_wrong = [](CallTable* table, const Operation* operation, const Kind* kind) noexcept {
     take_back_wrong(*table, *operation, *kind);

@@ -16,7 +16,7 @@ RULE = "allreduce=messages:ring:groups=1"
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["-DNEWER"], ["is another version's: expected version 4 of ", "found version 99 of 8 bytes, layout 7"]),
+        (["-DNEWER"], ["is another version's: expected version 5 of ", "found version 99 of 8 bytes, layout 7"]),
         ([], ["is another version's: it has no ranktree_collect_handshake"]),
         (None, ["cannot open shared object file"]),
     ],

@@ -298,7 +298,8 @@ CallTable* table_for_program(const Operation& operation, std::uint32_t first_ser
     if (state.service == Service::kDecided) return state.table();
     if (!arguments_are_right(operation, state.rank, state.size)) return nullptr;
     const bool weighs = state.service == Service::kWaitsForBudget;
-    const std::uint32_t weight = weighs ? weight_of(kind_of(operation, state.rank, thread.types)) : 1;
+    const std::uint32_t weight =
+        weighs ? weight_of(operation.collective, known_bytes(operation, state.rank, thread.types)) : 1;
     state.waiting.left -= std::min(state.waiting.left, weight);
     return state.waiting.left > 0 ? nullptr : table_when_due(state, operation.comm, thread);
   } catch (...) {
@@ -306,8 +307,8 @@ CallTable* table_for_program(const Operation& operation, std::uint32_t first_ser
   }
 }
 
-void take_back_waiting(Waiting& waiting, const Operation& operation, const Kind& kind) noexcept {
-  if (!arguments_are_right(operation, waiting.rank, waiting.size)) waiting.left += weight_of(kind);
+void take_back_waiting(Waiting& waiting, const Operation& operation, std::uint32_t weight) noexcept {
+  if (!arguments_are_right(operation, waiting.rank, waiting.size)) waiting.left += weight;
 }
 
 CallTable* find_table(MPI_Comm comm, ThreadState& thread) noexcept {

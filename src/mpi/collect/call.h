@@ -43,8 +43,8 @@ void take_back_wrong(CallTable& table, const Operation& operation, const Kind& k
 // set-up; large messages count as several calls. Collective at those calls. Null: native.
 CallTable* table_for_program(const Operation& operation, std::uint32_t first_served, ThreadState& thread) noexcept;
 
-// After a call that has been counted (ThreadState::Slot::waiting) and has failed, as take_back_wrong().
-void take_back_waiting(Waiting& waiting, const Operation& operation, const Kind& kind) noexcept;
+// After a call that has been counted by `weight` (ThreadState::Slot::waiting) and has failed, as take_back_wrong().
+void take_back_waiting(Waiting& waiting, const Operation& operation, std::uint32_t weight) noexcept;
 
 // Its table where it has one, whether or not the thread knows it. Local.
 CallTable* find_table(MPI_Comm comm, ThreadState& thread) noexcept;

@@ -34,7 +34,7 @@ inline constexpr std::size_t kTypeSizes = 16;
 using TypeSizes = std::array<TypeSize, kTypeSizes>;
 
 // 0 where the MPI returns none.
-inline std::int64_t query_size(MPI_Datatype type, TypeSize& slot) noexcept {
+[[gnu::noinline, gnu::cold]] inline std::int64_t query_size(MPI_Datatype type, TypeSize& slot) noexcept {
   MPI_Count size = 0;
   if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
   if (slot.type == type) return static_cast<std::int64_t>(size);
@@ -45,7 +45,7 @@ inline std::int64_t query_size(MPI_Datatype type, TypeSize& slot) noexcept {
   return static_cast<std::int64_t>(size);
 }
 
-inline std::int64_t bytes_of(std::int64_t count, MPI_Datatype type, TypeSizes& sizes) noexcept {
+[[gnu::always_inline]] inline std::int64_t bytes_of(std::int64_t count, MPI_Datatype type, TypeSizes& sizes) noexcept {
   TypeSize& slot = sizes[slot_of<kTypeSizes>(type)];
   if (slot.type == type && slot.bytes != 0) [[likely]]
     return count * slot.bytes;
@@ -114,18 +114,21 @@ inline std::size_t kind_index(core::schedule::Collective collective, std::size_t
   return (kKindsBefore[static_cast<std::size_t>(collective)] + kind) * kSizes + size;
 }
 
+inline bool is_usual_operation(MPI_Op op) { return op == MPI_SUM || op == MPI_MAX || op == MPI_MIN; }
+
 inline bool is_predefined(MPI_Op op) {
-  if (op == MPI_SUM || op == MPI_MAX || op == MPI_MIN) return true;
-  return op == MPI_PROD || op == MPI_LAND || op == MPI_BAND || op == MPI_LOR || op == MPI_BOR || op == MPI_LXOR ||
-         op == MPI_BXOR || op == MPI_MAXLOC || op == MPI_MINLOC;
+  return is_usual_operation(op) || op == MPI_PROD || op == MPI_LAND || op == MPI_BAND || op == MPI_LOR ||
+         op == MPI_BOR || op == MPI_LXOR || op == MPI_BXOR || op == MPI_MAXLOC || op == MPI_MINLOC;
 }
 
-inline std::size_t operation_kind(MPI_Op op) {
+[[gnu::noinline]] inline std::size_t kind_of_unusual(MPI_Op op) {
   if (is_predefined(op) || op == MPI_OP_NULL) return 0;
   int commutative = 0;
   if (PMPI_Op_commutative(op, &commutative) != MPI_SUCCESS) return 2;
   return commutative != 0 ? 1 : 2;
 }
+
+inline std::size_t operation_kind(MPI_Op op) { return is_usual_operation(op) ? 0 : kind_of_unusual(op); }
 
 // MPI's message, equal on all ranks: the vector, or one block where there are blocks (of reduce_scatter the middle
 // one). A gather's and a scatter's is looked for where it is significant on the calling rank.
@@ -152,7 +155,13 @@ inline std::size_t operation_kind(MPI_Op op) {
   }
 }
 
-inline std::size_t kind_of_operation(const Operation& operation) {
+// The same; 0 where not all ranks know it.
+[[gnu::always_inline]] inline std::int64_t known_bytes(const Operation& operation, int rank, TypeSizes& sizes) {
+  if (operation.vector && !reduces(operation.collective)) return 0;
+  return message_bytes(operation, rank == operation.root, sizes);
+}
+
+[[gnu::always_inline]] inline std::size_t kind_of_operation(const Operation& operation) {
   const bool reduction = reduces(operation.collective);
   if (operation.vector) return reduction ? kCounts : kUnknown;
   return reduction ? operation_kind(operation.op) : 0;
@@ -164,15 +173,13 @@ struct Kind {
   std::size_t kind = 0;  // of operations
   std::size_t size = 0;
   std::size_t index = 0;   // in the communicator's table
-  std::int64_t bytes = 0;  // of what has a size
+  std::int64_t bytes = 0;  // known_bytes()
 };
 
 [[gnu::always_inline]] inline Kind kind_of(const Operation& operation, int rank, TypeSizes& sizes) {
   Kind found{.collective = operation.collective, .kind = kind_of_operation(operation)};
-  if (!operation.vector || reduces(operation.collective)) {
-    found.bytes = message_bytes(operation, rank == operation.root, sizes);
-    found.size = size_class(found.bytes);
-  }
+  found.bytes = known_bytes(operation, rank, sizes);
+  found.size = size_class(found.bytes);
   found.index = kind_index(operation.collective, found.kind, found.size);
   return found;
 }
@@ -186,21 +193,21 @@ struct Waiting {
 
 // Whether a rank may return from many such calls before others have entered the first: some ranks only send in them,
 // and MPIs buffer short messages. An agreement would end that lead.
-[[gnu::always_inline]] inline bool may_run_ahead(const Kind& kind) {
+[[gnu::always_inline]] inline bool may_run_ahead(core::schedule::Collective collective, std::int64_t bytes) {
   using core::schedule::Collective;
   constexpr std::int64_t kShort = 16384;
-  return kind.bytes < kShort && (kind.collective == Collective::kBroadcast || kind.collective == Collective::kReduce ||
-                                 kind.collective == Collective::kGather || kind.collective == Collective::kScatter);
+  return bytes < kShort && (collective == Collective::kBroadcast || collective == Collective::kReduce ||
+                            collective == Collective::kGather || collective == Collective::kScatter);
 }
 
 // How many calls one counts for towards the next agreement, which takes about as long as one that synchronises; longer
 // ones are worth more. Those that may run ahead count for nothing, so that none of them comes to an agreement. Equal on
 // all ranks.
-inline std::uint32_t weight_of(const Kind& kind) {
+[[gnu::always_inline]] inline std::uint32_t weight_of(core::schedule::Collective collective, std::int64_t bytes) {
   constexpr std::int64_t kUnit = 8192;
   constexpr std::int64_t kMost = 64;
-  if (may_run_ahead(kind)) return 0;
-  return static_cast<std::uint32_t>(std::clamp(1 + kind.bytes / kUnit, std::int64_t{1}, kMost));
+  if (may_run_ahead(collective, bytes)) return 0;
+  return static_cast<std::uint32_t>(std::clamp(1 + bytes / kUnit, std::int64_t{1}, kMost));
 }
 
 // Counts one of the calls that a decision covers. At least one is left.

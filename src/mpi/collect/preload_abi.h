@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kWhenAffordable = 0;
 struct PreloadFunctions {
   // What the caller expects, and what the library has.
   std::uint32_t size = sizeof(PreloadFunctions);
-  std::uint32_t version = 4;
+  std::uint32_t version = 5;
   std::uint64_t layout = layout_of({sizeof(Operation), sizeof(Kind), sizeof(CallTable), offsetof(CallTable, native),
                                     offsetof(CallTable, tuned), sizeof(ThreadState), offsetof(ThreadState, slots),
                                     offsetof(ThreadState, types), sizeof(Waiting)});
@@ -43,7 +43,7 @@ struct PreloadFunctions {
   CallTable* (*table)(const Operation*, std::uint32_t first_served, ThreadState*) noexcept = nullptr;
   int (*serve)(CallTable*, const Operation*, const Kind*) noexcept = nullptr;
   void (*take_back_wrong)(CallTable*, const Operation*, const Kind*) noexcept = nullptr;
-  void (*take_back_waiting)(Waiting*, const Operation*, const Kind*) noexcept = nullptr;
+  void (*take_back_waiting)(Waiting*, const Operation*, std::uint32_t weight) noexcept = nullptr;
 
   // Nonblocking operations, which a thread of ours completes (requests/own_request.h). The thread, between MPI_Init and
   // MPI_Finalize; null where it cannot be had.

@@ -62,11 +62,41 @@ inline ThreadState& state_of_thread(const PreloadFunctions& functions) noexcept 
 }
 
 // A call of a communicator whose calls are only counted for now. False where ranks agree at this one.
-inline bool is_counted(Waiting& waiting, const Kind& kind) {
-  const std::uint32_t weight = mpi::collect::weight_of(kind);
+inline bool is_counted(Waiting& waiting, std::uint32_t weight) {
   if (waiting.left <= weight) return false;
   waiting.left -= weight;
   return true;
+}
+
+// The rare parts of a call, out of line: a wrapper that passes a call through saves no registers for them.
+
+template <typename Describe>
+[[gnu::noinline, gnu::cold]] CallTable* table_of_operation(const PreloadFunctions& functions, MPI_Comm comm,
+                                                           Describe describe, ThreadState& thread) {
+  return find_table(functions, describe(mpi::collect::list_length(comm)), thread);
+}
+
+template <typename Describe>
+[[gnu::noinline, gnu::cold]] void take_back(const PreloadFunctions& functions, Waiting& waiting, Describe describe,
+                                            std::uint32_t weight) {
+  const Operation operation = describe(static_cast<std::size_t>(waiting.size));
+  functions.take_back_waiting(&waiting, &operation, weight);
+}
+
+template <typename Describe>
+[[gnu::noinline, gnu::cold]] void take_back(const PreloadFunctions& functions, CallTable& table, Describe describe,
+                                            const Kind& kind) {
+  const Operation operation = describe(static_cast<std::size_t>(table.size));
+  functions.take_back_wrong(&table, &operation, &kind);
+}
+
+// A call that is not native for now.
+template <typename Describe>
+[[gnu::noinline]] int serve_by(const PreloadFunctions& functions, CallTable& table, Describe describe,
+                               ThreadState& thread) {
+  const Operation operation = describe(static_cast<std::size_t>(table.size));
+  const Kind kind = mpi::collect::kind_of(operation, table.rank, thread.types);
+  return functions.serve(&table, &operation, &kind);
 }
 
 // One call of the program. `describe` makes the operation for a communicator of so many ranks, anew at each use, so
@@ -78,41 +108,33 @@ template <typename Next, typename Describe, typename... Arguments>
   ThreadState& thread = state_of_thread(*served_by);
   if (thread.depth > 0) return next(arguments...);
   const Entered within(thread);
-  const ThreadState::Slot* const slot = thread.known_slot(comm);
-  if (slot != nullptr && slot->native) return next(arguments...);
-  CallTable* table = slot == nullptr ? nullptr : slot->table;
-  if (slot != nullptr && slot->waiting != nullptr) {
-    Waiting& waiting = *slot->waiting;
-    const Kind kind =
-        mpi::collect::kind_of(describe(static_cast<std::size_t>(waiting.size)), waiting.rank, thread.types);
-    if (is_counted(waiting, kind)) {
-      const int code = next(arguments...);
-      if (code != MPI_SUCCESS) [[unlikely]] {
-        const Operation operation = describe(static_cast<std::size_t>(waiting.size));
-        const Kind found = kind;
-        served_by->take_back_waiting(&waiting, &operation, &found);
+  CallTable* table = nullptr;
+  if (const ThreadState::Slot* const slot = thread.known_slot(comm); slot != nullptr) {
+    if (slot->native) return next(arguments...);
+    table = slot->table;
+    if (slot->waiting != nullptr) {
+      Waiting& waiting = *slot->waiting;
+      const Operation operation = describe(static_cast<std::size_t>(waiting.size));
+      const std::uint32_t weight = mpi::collect::weight_of(
+          operation.collective, mpi::collect::known_bytes(operation, waiting.rank, thread.types));
+      if (is_counted(waiting, weight)) {
+        const int code = next(arguments...);
+        if (code != MPI_SUCCESS) [[unlikely]]
+          take_back(*served_by, waiting, describe, weight);
+        return code;
       }
-      return code;
     }
   }
   if (table == nullptr) [[unlikely]] {
-    table = find_table(*served_by, describe(mpi::collect::list_length(comm)), thread);
+    table = table_of_operation(*served_by, comm, describe, thread);
     if (table == nullptr) return next(arguments...);
   }
-  const auto ranks = static_cast<std::size_t>(table->size);
-  const Kind kind = mpi::collect::kind_of(describe(ranks), table->rank, thread.types);
+  const Kind kind = mpi::collect::kind_of(describe(static_cast<std::size_t>(table->size)), table->rank, thread.types);
   if (kind.size > kLargestServed) return next(arguments...);
-  if (!is_native(kind, *table)) {
-    const Operation operation = describe(ranks);
-    const Kind found = kind;  // its own lives in registers
-    return served_by->serve(table, &operation, &found);
-  }
+  if (!is_native(kind, *table)) return serve_by(*served_by, *table, describe, thread);
   const int code = next(arguments...);
-  if (code != MPI_SUCCESS) [[unlikely]] {
-    const Operation operation = describe(ranks);
-    const Kind found = kind;
-    served_by->take_back_wrong(table, &operation, &found);
-  }
+  if (code != MPI_SUCCESS) [[unlikely]]
+    take_back(*served_by, *table, describe, kind);
   return code;
 }
 

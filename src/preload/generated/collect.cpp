@@ -3,47 +3,47 @@
 #include "preload/collect/entries.h"
 
 #if RANKTREE_HAS_MPI_Allgather
-RANKTREE_SERVED(MPI_Allgather, ([&](std::size_t) { return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_SERVED(MPI_Allgather, ([=](std::size_t) { return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgather_c
-RANKTREE_SERVED(MPI_Allgather_c, ([&](std::size_t) { return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_SERVED(MPI_Allgather_c, ([=](std::size_t) { return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv
-RANKTREE_SERVED(MPI_Allgatherv, ([&](std::size_t ranks) { return allgatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
+RANKTREE_SERVED(MPI_Allgatherv, ([=](std::size_t ranks) { return allgatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce
-RANKTREE_SERVED(MPI_Allreduce, ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
+RANKTREE_SERVED(MPI_Allreduce, ([=](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce_c
-RANKTREE_SERVED(MPI_Allreduce_c, ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
+RANKTREE_SERVED(MPI_Allreduce_c, ([=](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall
-RANKTREE_SERVED(MPI_Alltoall, ([&](std::size_t) { return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_SERVED(MPI_Alltoall, ([=](std::size_t) { return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall_c
-RANKTREE_SERVED(MPI_Alltoall_c, ([&](std::size_t) { return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_SERVED(MPI_Alltoall_c, ([=](std::size_t) { return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallv
-RANKTREE_SERVED(MPI_Alltoallv, ([&](std::size_t ranks) { return alltoallv(sendbuf, {sendcounts, sdispls, ranks}, sendtype, recvbuf, {recvcounts, rdispls, ranks}, recvtype, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
+RANKTREE_SERVED(MPI_Alltoallv, ([=](std::size_t ranks) { return alltoallv(sendbuf, {sendcounts, sdispls, ranks}, sendtype, recvbuf, {recvcounts, rdispls, ranks}, recvtype, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Barrier
-RANKTREE_SERVED(MPI_Barrier, ([&](std::size_t) { return barrier(comm); }), (MPI_Comm comm), comm)
+RANKTREE_SERVED(MPI_Barrier, ([=](std::size_t) { return barrier(comm); }), (MPI_Comm comm), comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast
-RANKTREE_SERVED(MPI_Bcast, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
+RANKTREE_SERVED(MPI_Bcast, ([=](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast_c
-RANKTREE_SERVED(MPI_Bcast_c, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
+RANKTREE_SERVED(MPI_Bcast_c, ([=](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Cart_create
@@ -87,15 +87,15 @@ RANKTREE_MAKING(MPI_Dist_graph_create_adjacent, comm_dist_graph, (MPI_Comm comm_
 #endif
 
 #if RANKTREE_HAS_MPI_Gather
-RANKTREE_SERVED(MPI_Gather, ([&](std::size_t) { return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Gather, ([=](std::size_t) { return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gather_c
-RANKTREE_SERVED(MPI_Gather_c, ([&](std::size_t) { return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Gather_c, ([=](std::size_t) { return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv
-RANKTREE_SERVED(MPI_Gatherv, ([&](std::size_t ranks) { return gatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Gatherv, ([=](std::size_t ranks) { return gatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Graph_create
@@ -103,19 +103,19 @@ RANKTREE_MAKING(MPI_Graph_create, comm_graph, (MPI_Comm comm_old, int nnodes, co
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce
-RANKTREE_SERVED_NONBLOCKING(MPI_Iallreduce, ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Iallreduce, ([=](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce_c
-RANKTREE_SERVED_NONBLOCKING(MPI_Iallreduce_c, ([&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Iallreduce_c, ([=](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast
-RANKTREE_SERVED_NONBLOCKING(MPI_Ibcast, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Ibcast, ([=](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast_c
-RANKTREE_SERVED_NONBLOCKING(MPI_Ibcast_c, ([&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Ibcast_c, ([=](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }), (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Intercomm_merge
@@ -123,41 +123,41 @@ RANKTREE_MAKING(MPI_Intercomm_merge, newintracomm, (MPI_Comm intercomm, int high
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce
-RANKTREE_SERVED_NONBLOCKING(MPI_Ireduce, ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Ireduce, ([=](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_c
-RANKTREE_SERVED_NONBLOCKING(MPI_Ireduce_c, ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
+RANKTREE_SERVED_NONBLOCKING(MPI_Ireduce_c, ([=](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce
-RANKTREE_SERVED(MPI_Reduce, ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
+RANKTREE_SERVED(MPI_Reduce, ([=](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_c
-RANKTREE_SERVED(MPI_Reduce_c, ([&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
+RANKTREE_SERVED(MPI_Reduce_c, ([=](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter
-RANKTREE_SERVED(MPI_Reduce_scatter, ([&](std::size_t ranks) { return reduce_scatter(sendbuf, recvbuf, {recvcounts, nullptr, ranks}, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, comm)
+RANKTREE_SERVED(MPI_Reduce_scatter, ([=](std::size_t ranks) { return reduce_scatter(sendbuf, recvbuf, {recvcounts, nullptr, ranks}, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block
-RANKTREE_SERVED(MPI_Reduce_scatter_block, ([&](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
+RANKTREE_SERVED(MPI_Reduce_scatter_block, ([=](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block_c
-RANKTREE_SERVED(MPI_Reduce_scatter_block_c, ([&](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
+RANKTREE_SERVED(MPI_Reduce_scatter_block_c, ([=](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter
-RANKTREE_SERVED(MPI_Scatter, ([&](std::size_t) { return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Scatter, ([=](std::size_t) { return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter_c
-RANKTREE_SERVED(MPI_Scatter_c, ([&](std::size_t) { return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Scatter_c, ([=](std::size_t) { return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv
-RANKTREE_SERVED(MPI_Scatterv, ([&](std::size_t ranks) { return scatterv(sendbuf, {sendcounts, displs, ranks}, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_SERVED(MPI_Scatterv, ([=](std::size_t ranks) { return scatterv(sendbuf, {sendcounts, displs, ranks}, sendtype, recvbuf, recvcount, recvtype, root, comm); }), (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif

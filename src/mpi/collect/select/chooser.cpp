@@ -408,7 +408,7 @@ bool Selector::can_begin_with(const Choice& known, const Operation& operation, c
 // it begins with what rank 0 knows, which needs no candidates.
 bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
   if (const std::uint32_t calls = funds(known_).calls_until_agreement(); calls > 0) {
-    table_.native[kind.index] = 1 + calls / std::max(1U, weight_of(kind));
+    table_.native[kind.index] = 1 + calls / std::max(1U, weight_of(kind.collective, kind.bytes));
     known_.allowed += Account::kShare * known_.agreement * calls;
     return false;
   }
@@ -420,7 +420,7 @@ bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
     made = std::make_unique<Tried>(
         Tried{.kind = kind,
               .entry = TuningEntry(unknown ? kUnknownBytes : kind.bytes, context_.node_count() == 1,
-                                   unknown || may_run_ahead(kind), kClock)});
+                                   unknown || may_run_ahead(kind.collective, kind.bytes), kClock)});
     known = known_on_node(settings_.known, context_, kind);
     reserve_one();
   });
