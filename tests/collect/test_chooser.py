@@ -38,3 +38,20 @@ def test_an_mpi_that_is_slow_is_replaced(mpi, compiled, build_folder: Path, tmp_
     assert int(served[1]) >= 100, text
     spent = re.search(r"spent: set-up \S+ .s, agreements \S+ .s, trials \S+ .s; allowed \S+ .s in", text)
     assert spent, text
+
+
+def test_the_account_is_logged_at_the_end(mpi, compiled, build_folder: Path, tmp_path: Path) -> None:
+    """Once, also for communicators that the program does not free, which write no line."""
+    program = compiled(mpi.name, SOURCES / "not_freed.c", "-O1")
+    log = tmp_path / "log"
+    variables = {
+        "LD_PRELOAD": build_folder / f"lib/libranktree_collect_{mpi.name}.so",
+        "RANKTREE_COLL": "auto",
+        "RANKTREE_COLL_LOG": log,
+    }
+    words = mpi.launch(2, "env", *(f"{name}={value}" for name, value in variables.items()), program)
+    result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 0, result.stderr
+    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if "at the end: " in line]
+    assert len(lines) == 1, lines
+    assert re.match(r"ranktree: at the end: spent: set-up \S+ .s, agreements .*; allowed \S+ .s in", lines[0]), lines

@@ -130,6 +130,11 @@ Chain chain_or_node(Annotation& annotation, Context::Depth depth) {
 
 }  // namespace
 
+struct Context::Locations {
+  Annotation annotation;
+  std::vector<std::uint64_t> rows;  // no larger than reserved: no rank can fail alone
+};
+
 Context::Context(std::shared_ptr<Process> process) : process_(std::move(process)) {
   table_.context = this;
   if (process_->contexts.fetch_add(1, std::memory_order_relaxed) < kMost) return;
@@ -149,20 +154,24 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm, Depth depth) {
   if (state != nullptr && state->context) return state->context;
   if (state != nullptr && state->refused) throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kNone);
   std::shared_ptr<Process> process;
-  const Failure without_state = attempt([&] {
+  LocalSteps steps(comm);
+  steps.run([&] {
     process = Process::here();
     state = &state_of(comm, thread_state());
   });
   // Served by the preload library, what ranks agree by here would make another context meanwhile.
   const Entered entered;
-  collect::synchronise(comm);
-  throw_together(comm, without_state);
+  agree_driving(comm, steps);
   std::shared_ptr<Context> made;
-  Failure failure = share(comm, attempt([&] { made.reset(new Context(process)); }));
+  Locations locations;
+  Failure failure = share(comm, attempt([&] {
+                            made.reset(new Context(process));
+                            made->reserve(comm, locations);
+                          }));
   if (failure.error_class == MPI_SUCCESS) {
     failure = attempt([&] {
       made->make_communicator(comm);
-      made->learn_locations(comm, depth);
+      made->learn_locations(depth, locations);
     });
     failure = share(comm, failure);
   }
@@ -179,8 +188,6 @@ void Context::make_communicator(MPI_Comm comm) {
   check(PMPI_Comm_group(comm, group.receive()), "MPI_Comm_group");
   check(PMPI_Comm_create(comm, group.get(), comm_.receive()), "MPI_Comm_create");
   check(PMPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check(PMPI_Comm_rank(comm_.get(), &table_.rank), "MPI_Comm_rank");
-  check(PMPI_Comm_size(comm_.get(), &table_.size), "MPI_Comm_size");
   constexpr int kTagsEverywhere = 32767;
   int* most = nullptr;
   int found = 0;
@@ -188,17 +195,20 @@ void Context::make_communicator(MPI_Comm comm) {
   tags_ = static_cast<std::uint32_t>(found != 0 ? *most : kTagsEverywhere);
 }
 
-// Collective: what fails on one rank alone fails on all before any rank waits for it.
-void Context::learn_locations(MPI_Comm comm, Depth depth) {
-  Annotation annotation;
-  std::vector<std::uint64_t> rows;  // no larger than reserved: no rank can fail alone
-  attempt_together(comm_.get(), [&] {
-    annotation = get_annotation(comm);
-    rows.reserve(std::tuple_size_v<Row> * static_cast<std::size_t>(size()));
-    programs_ = std::make_unique<Programs>();
-    levels_ = std::make_unique<LevelCommunicators>();
-    node_of_.resize(static_cast<std::size_t>(size()));
-  });
+// Local: what needs memory, before any rank waits for another one.
+void Context::reserve(MPI_Comm comm, Locations& locations) {
+  check(PMPI_Comm_rank(comm, &table_.rank), "MPI_Comm_rank");
+  check(PMPI_Comm_size(comm, &table_.size), "MPI_Comm_size");
+  locations.annotation = get_annotation(comm);
+  locations.rows.reserve(std::tuple_size_v<Row> * static_cast<std::size_t>(size()));
+  programs_ = std::make_unique<Programs>();
+  levels_ = std::make_unique<LevelCommunicators>();
+  node_of_.resize(static_cast<std::size_t>(size()));
+}
+
+// Collective. All ranks throw or none, but for what the last step throws.
+void Context::learn_locations(Depth depth, Locations& locations) {
+  auto& [annotation, rows] = locations;
   node_comm_ = learn_node(comm_.get(), 0, annotation);
   Row own{};
   LocalSteps steps(comm_.get());
@@ -216,8 +226,11 @@ void Context::learn_locations(MPI_Comm comm, Depth depth) {
   check(PMPI_Allgather(own.data(), static_cast<int>(width), MPI_UINT64_T, rows.data(), static_cast<int>(width),
                        MPI_UINT64_T, comm_.get()),
         "MPI_Allgather");
-  attempt_together(comm_.get(), [&] { read_locations(rows, width); });
-  if (node_comm_.get() == MPI_COMM_NULL) {
+  const auto read = [&] { read_locations(rows, width); };
+  if (node_comm_.get() != MPI_COMM_NULL) {
+    read();
+  } else {
+    attempt_together(comm_.get(), read);
     const std::int32_t node = node_of_[static_cast<std::size_t>(rank())];
     check(PMPI_Comm_split(comm_.get(), node, rank(), node_comm_.receive()), "MPI_Comm_split");
   }

@@ -112,8 +112,10 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // Throws AgreedError where there are too many.
   explicit Context(std::shared_ptr<Process> process);
+  struct Locations;  // what learn_locations() needs memory for
+  void reserve(MPI_Comm comm, Locations& locations);
   void make_communicator(MPI_Comm comm);
-  void learn_locations(MPI_Comm comm, Depth depth);
+  void learn_locations(Depth depth, Locations& locations);
   void read_locations(std::span<const std::uint64_t> rows, std::size_t width);
 
   CallTable table_;  // what each call looks at

@@ -7,8 +7,10 @@
 
 #include "mpi/agree.h"
 #include "mpi/attribute_key.h"
+#include "mpi/check.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/requests/own_request.h"
+#include "mpi/collect/select/log.h"
 #include "mpi/collect/thread_state.h"
 #include "mpi/guard.h"
 #include "mpi/simulated.h"
@@ -25,8 +27,20 @@ AttributeKey& key() {
   return only;
 }
 
+// Communicators that the program does not free write no line of their own.
+void log_account(const Process& process) noexcept {
+  [[maybe_unused]] const Failure lost = attempt([&] {
+    int rank = 0;
+    check(PMPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+    const Log log(process.environment.log, rank);
+    if (process.environment.collectives == "auto" && log.wanted()) log.line("at the end: " + process.account.text());
+  });
+}
+
+// In MPI_Finalize.
 int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) noexcept {
-  delete static_cast<Kept*>(value);
+  const std::unique_ptr<Kept> kept(static_cast<Kept*>(value));
+  log_account(**kept);
   key().release();
   return MPI_SUCCESS;
 }
@@ -52,11 +66,21 @@ std::shared_ptr<Process> Process::here() {
   return *kept.release();
 }
 
-void synchronise(MPI_Comm comm) {
+// SMPI's nonblocking allreduce sends a message from each rank to each other one.
+void agree_driving(MPI_Comm comm, const LocalSteps& steps) {
   std::shared_ptr<Process> process;
   [[maybe_unused]] const Failure drives_nothing = attempt([&] { process = Process::here(); });
   InFlightList nothing;
-  synchronise(comm, process ? process->in_flight : nothing);
+  InFlightList& in_flight = process ? process->in_flight : nothing;
+  if (kRanksShareProcess) {
+    synchronise(comm, in_flight);
+    return steps.agree();
+  }
+  int merged = steps.word();
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Iallreduce(MPI_IN_PLACE, &merged, 1, MPI_INT, MPI_MAX, comm, &request), "MPI_Iallreduce");
+  finish(request, in_flight);
+  steps.require(merged);
 }
 
 #ifdef SMPI_H

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 
+#include "mpi/agree.h"
 #include "mpi/collect/environment.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/select/account.h"
@@ -41,8 +42,7 @@ class Process {
 #endif
 };
 
-// As synchronise() of requests/in_flight.h, where there is no context yet. A rank whose process cannot be had drives
-// nothing meanwhile.
-void synchronise(MPI_Comm comm);
+// As agree() of the steps, driving what is in flight meanwhile. A rank whose process cannot be had drives nothing.
+void agree_driving(MPI_Comm comm, const LocalSteps& steps);
 
 }  // namespace ranktree::mpi::collect

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -120,24 +119,22 @@ struct Parcel {
   static constexpr std::size_t kTexts = 6;
   std::array<std::uint64_t, kTexts> lengths{};
   std::int32_t reproducible = 0;
-  std::int32_t failed = 0;  // rank 0 had no memory
-  std::array<char, 448> front{};
+  std::array<char, 452> front{};
 };
 
 std::array<std::string*, Parcel::kTexts> texts_of(Given& given) {
   return {&given.rules, &given.rules_bytes, &given.parameters, &given.parameters_bytes, &given.known, &given.error};
 }
 
-// Makes rank 0's `given` that of all ranks, in one broadcast where it is short. Collective.
-void share_given(MPI_Comm comm, bool root, Given& given, const Failure& unread) {
+// Makes rank 0's `given` that of all ranks, in one broadcast where it is short. Collective; the caller agrees on the
+// steps.
+void share_given(MPI_Comm comm, bool root, Given& given, LocalSteps& steps) {
   std::string whole;
   Parcel parcel;
-  if (root) {
-    const Failure failure = attempt([&] {
-      if (unread.error_class != MPI_SUCCESS) throw std::bad_alloc();
-      for (const std::string* text : texts_of(given)) whole += *text;
-    });
-    parcel.failed = failure.error_class;
+  const bool has_whole = root && steps.run([&] {
+    for (const std::string* text : texts_of(given)) whole += *text;
+  });
+  if (has_whole) {
     parcel.reproducible = given.reproducible;
     for (std::size_t i = 0; i < Parcel::kTexts; ++i) parcel.lengths.at(i) = texts_of(given).at(i)->size();
     std::copy_n(whole.begin(), std::min(whole.size(), parcel.front.size()), parcel.front.begin());
@@ -145,22 +142,23 @@ void share_given(MPI_Comm comm, bool root, Given& given, const Failure& unread) 
   check(PMPI_Bcast(&parcel, sizeof parcel, MPI_BYTE, 0, comm), "MPI_Bcast");
   constexpr std::uint64_t kMost = 1U << 30U;
   const std::uint64_t length = std::accumulate(parcel.lengths.begin(), parcel.lengths.end(), std::uint64_t{0});
-  attempt_together(comm, [&] {
-    if (parcel.failed != 0) throw std::bad_alloc();
+  steps.run([&] {
     if (length > kMost) throw Error(Fault::kInput, "RANKTREE_COLL: a file of more than 1 GB");
     whole.resize(length);
-    for (std::size_t i = 0; i < Parcel::kTexts; ++i) texts_of(given).at(i)->resize(parcel.lengths.at(i));
+    if (!root) std::copy_n(parcel.front.begin(), std::min(whole.size(), parcel.front.size()), whole.begin());
   });
-  if (!root) std::copy_n(parcel.front.begin(), std::min(whole.size(), parcel.front.size()), whole.begin());
   if (length > parcel.front.size()) {
+    steps.agree();
     check(PMPI_Bcast(whole.data(), static_cast<int>(length), MPI_CHAR, 0, comm), "MPI_Bcast");
   }
   given.reproducible = parcel.reproducible;
-  std::size_t begin = 0;
-  for (std::string* const text : texts_of(given)) {
-    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(begin), text->size(), text->begin());
-    begin += text->size();
-  }
+  steps.run([&] {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < Parcel::kTexts; ++i) {
+      *texts_of(given).at(i) = whole.substr(begin, parcel.lengths.at(i));
+      begin += parcel.lengths.at(i);
+    }
+  });
 }
 
 void understand(const Given& given, Settings& settings) {
@@ -202,14 +200,14 @@ Settings agreed_settings(MPI_Comm comm, const Environment& own, const std::strin
   int rank = 0;
   check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   Given given;
-  const Failure unread = attempt([&] {
+  LocalSteps steps(comm);
+  steps.run([&] {
     given = given_by(own, rank == 0);
     given.known = known;
   });
-  share_given(comm, rank == 0, given, unread);
+  share_given(comm, rank == 0, given, steps);
   Settings settings;
-  int differs = own.collectives != given.rules || own.parameters != given.parameters ? 1 : 0;
-  const Failure failure = attempt([&] {
+  steps.run([&] {
     try {
       understand(given, settings);
     } catch (const Error& error) {
@@ -219,9 +217,11 @@ Settings agreed_settings(MPI_Comm comm, const Environment& own, const std::strin
   });
   settings.known = std::move(given.known);
   settings.reproducible = given.reproducible != 0;
-  throw_together(comm, failure);
-  check(PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
-  if (differs == 0) return settings;
+  const bool own_differs = own.collectives != given.rules || own.parameters != given.parameters;
+  std::array<int, 2> merged{steps.word(), own_differs ? 1 : 0};
+  check(PMPI_Allreduce(MPI_IN_PLACE, merged.data(), merged.size(), MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  steps.require(merged[0]);
+  if (merged[1] == 0) return settings;
   attempt_together(comm, [&] {
     if (settings.message.empty()) {
       settings.message = "RANKTREE_COLL or RANKTREE_COLL_PARAMETERS is not the same on all ranks: rank 0's counts";

@@ -35,7 +35,7 @@ struct Parts {
   double steps;
   double seconds;
 };
-constexpr std::array<Parts, Account::kSetUps> kParts{{{40, 2e-4}, {25, 2e-4}, {8, 1e-4}}};
+constexpr std::array<Parts, Account::kSetUps> kParts{{{24, 4e-4}, {20, 7e-4}, {2, 4e-4}}};
 
 void add(std::atomic<double>& sum, double seconds) {
   double before = sum.load(std::memory_order_relaxed);

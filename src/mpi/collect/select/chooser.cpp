@@ -119,7 +119,7 @@ class Selector final : public Chooser {
   bool can_begin_with(const Choice& known, const Operation& operation, const Budget& budget);
   bool begin_tuning(const Operation& operation, const Kind& kind);
   void propose(std::size_t at, const Operation& operation, const Kind& kind);
-  std::vector<Candidate> candidates_for(const Operation& operation, const Kind& kind);
+  std::vector<Candidate> candidates_for(const Operation& operation, const Kind& kind, bool shared);
   [[nodiscard]] Account::SetUp next_set_up() const {
     return has_first_kind_ ? Account::SetUp::kKind : Account::SetUp::kFirstKind;
   }
@@ -437,44 +437,41 @@ bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
   return true;
 }
 
-// Collective: all ranks have the same candidates, or none.
+// Collective: all ranks have the same candidates, or none. What the agreement takes is charged as one.
 void Selector::propose(std::size_t at, const Operation& operation, const Kind& kind) {
-  context_.synchronise();
-  const double start = PMPI_Wtime();
   const Account::SetUp what = next_set_up();
-  Tried& tried = *tried_[at];
-  tried.proposes = false;
-  const std::vector<Candidate> candidates = candidates_for(operation, kind);
-  has_first_kind_ = true;
-  std::optional<std::size_t> known;
-  attempt_together(context_.comm(), [&] {
-    tried.entry.add(candidates);
-    if (tried.entry.on_trial()) known = known_among(candidates, settings_.known, context_, kind, parameters_);
-  });
-  const double own = number_of(text_of(candidates));  // equal on all ranks, or nothing is tried
-  std::array<double, 2> prints = {own, -own};
-  agree(prints);
-  const TuningEntry::Step step = tried.entry.propose(prints[0] == -prints[1], known);
-  context_.process().account.charge(what, PMPI_Wtime() - start);
-  follow(at, step);
-}
-
-std::vector<Candidate> Selector::candidates_for(const Operation& operation, const Kind& kind) {
-  if (!settings_.parameters && context_.node_count() > 1 && !has_first_kind_) {
+  const bool first = !std::exchange(has_first_kind_, true);
+  if (first) context_.synchronise();
+  const double start = PMPI_Wtime();
+  if (first && !settings_.parameters && context_.node_count() > 1) {
     parameters_ = with_measured_links(parameters_, context_);
   }
-  if (is_vector_exchange(operation)) return only_in_lanes();
-  const bool shared = make_shared_memory();
-  std::vector<Candidate> candidates;
-  attempt_together(context_.comm(), [&] {
-    const core::predict::Question question{.collective = operation.collective,
-                                           .bytes = kind.bytes,
-                                           .commutative = commutes(operation),
-                                           .shared_memory = shared};
-    candidates = core::predict::candidates(question, context_.machine(), parameters_, kProposed);
+  const bool shared = !is_vector_exchange(operation) && make_shared_memory();
+  Tried& tried = *tried_[at];
+  tried.proposes = false;
+  std::optional<std::size_t> known;
+  double own = 0;  // equal on all ranks, or nothing is tried
+  const Failure failure = attempt([&] {
+    const std::vector<Candidate> candidates = candidates_for(operation, kind, shared);
+    tried.entry.add(candidates);
+    if (tried.entry.on_trial()) known = known_among(candidates, settings_.known, context_, kind, parameters_);
+    own = number_of(text_of(candidates));
   });
-  // Local: shared memory is proposed only where node_team() has been made, levels never are. The cheapest variant that
-  // can be carried out is the measure of which are too expensive.
+  std::array<double, 3> prints = {own, -own, failure.error_class == MPI_SUCCESS ? 0.0 : 1.0};
+  context_.process().account.charge(what, PMPI_Wtime() - start);
+  agree(prints);
+  follow(at, tried.entry.propose(prints[0] == -prints[1] && prints[2] == 0, known));
+}
+
+// Local: shared memory is proposed only where it has been made, levels never are.
+std::vector<Candidate> Selector::candidates_for(const Operation& operation, const Kind& kind, bool shared) {
+  if (is_vector_exchange(operation)) return only_in_lanes();
+  const core::predict::Question question{.collective = operation.collective,
+                                         .bytes = kind.bytes,
+                                         .commutative = commutes(operation),
+                                         .shared_memory = shared};
+  std::vector<Candidate> candidates = core::predict::candidates(question, context_.machine(), parameters_, kProposed);
+  // The cheapest variant that can be carried out is the measure of which are too expensive.
   std::erase_if(candidates, [&](const Candidate& each) { return !can_run(context_, operation, each.choice); });
   candidates = core::predict::worth_a_trial(candidates, context_.node_count() > 1 ? kCandidatesAcross : kCandidates);
   // Where ranks outnumber cores, which the model does not know, those that wait in shared memory win most.

@@ -32,7 +32,7 @@ void set_reproducible(MPI_Comm comm, bool flag) {
   const Entered entered;
   int size = 0;
   check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
-  synchronise(comm);
+  agree_driving(comm, LocalSteps(comm));
   const int own = flag ? 1 : 0;
   std::array<int, 2> most = {own, 1 - own};
   check(PMPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
