@@ -7,7 +7,7 @@ tables.py [--write PAGE]        --write puts the tables between the marks of a p
 import argparse
 import statistics
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -62,15 +62,21 @@ def cells(rows: Sequence[Row]) -> Iterator[str]:
         yield f"| {name} | {len(own)} | {' | '.join(words)} | {sum(map(missed, own))} |"
 
 
+def span(values: Iterable[int] | Iterable[str]) -> str:
+    """From the least to the greatest."""
+    found = sorted(values)
+    return f"{found[0]}" if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
+
+
 def tables(rows: Sequence[Row]) -> str:
     """A heading and up to two tables for each MPI and load."""
     lines = []
     for mpi, load in dict.fromkeys((row["mpi"], row["load"]) for row in rows):
         own = [row for row in rows if (row["mpi"], row["load"]) == (mpi, load)]
         beside = f"beside {load} processes that compute" if int(str(load)) else "no load beside"
-        dates = dict.fromkeys(sorted(str(row["date"]) for row in own))
-        turns = sorted({int(str(row["pairs"])) for row in own})
-        lines += [f"### {mpi}, {beside}", "", f"Measured {' and '.join(dates)}, {turns[0]} to {turns[-1]} turns a row."]
+        days = span(str(row["date"]) for row in own)
+        turns = span(int(str(row["pairs"])) for row in own)
+        lines += [f"### {mpi}, {beside}", "", f"Measured {days}, {turns} turns a row."]
         programs = [row for row in own if not row["part"]]
         for part, write in ((programs, whole_programs), ([row for row in own if row["part"]], cells)):
             lines += ["", *write(part), ""] if part else []
