@@ -40,7 +40,7 @@ def test_an_mpi_that_is_slow_is_replaced(mpi, compiled, build_folder: Path, tmp_
     assert spent, text
 
 
-def test_the_account_is_logged_at_the_end(mpi, compiled, build_folder: Path, tmp_path: Path) -> None:
+def test_the_account_is_logged_in_finalize(mpi, compiled, build_folder: Path, tmp_path: Path) -> None:
     """Once, also for communicators that the program does not free, which write no line."""
     program = compiled(mpi.name, SOURCES / "not_freed.c", "-O1")
     log = tmp_path / "log"
@@ -52,6 +52,6 @@ def test_the_account_is_logged_at_the_end(mpi, compiled, build_folder: Path, tmp
     words = mpi.launch(2, "env", *(f"{name}={value}" for name, value in variables.items()), program)
     result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 0, result.stderr
-    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if "at the end: " in line]
+    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if "in MPI_Finalize: " in line]
     assert len(lines) == 1, lines
-    assert re.match(r"ranktree: at the end: spent: set-up \S+ .s, agreements .*; allowed \S+ .s in", lines[0]), lines
+    assert re.match(r"ranktree: in MPI_Finalize: spent: set-up \S+ .s, agreements .*; allowed \S+ .s in", lines[0]), lines

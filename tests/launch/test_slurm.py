@@ -111,7 +111,8 @@ def test_a_batch_job_whose_calls_are_replaced(
     assert native == by_rule == by_auto
     assert all(served(tmp_path / "levels")[name] > 0 for name in ("broadcast", "allreduce"))
     # What `auto` may spend depends on how busy the machine is.
-    assert (tmp_path / "auto").read_text(encoding="utf-8").startswith("ranktree: 5 ranks")
+    lines = (tmp_path / "auto").read_text(encoding="utf-8").splitlines()
+    assert any(line.startswith("ranktree: 5 ranks") for line in lines), lines
 
 
 @EACH_INTERFACE

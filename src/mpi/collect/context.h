@@ -33,7 +33,7 @@ class Programs;            // schedules made ready to run, execute/programs.h
 // operation that is in flight. All members that do not depend on the calling rank are the same on all ranks.
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  // Of `comm`. Collective the first time, when ranks synchronise (requests/in_flight.h): one communicator made, one
+  // Of `comm`. Collective the first time, when ranks synchronise (agree_driving()): one communicator made, one
   // split by nodes, one allgather of where ranks are. At most kMost a process at a time: some MPIs have about two
   // thousand communicators in all, which are the program's. Throws MpiError (nothing more was agreed on) and
   // AgreedError, where a context cannot be had: all ranks then throw, now and from now on; MPI's error handler has not

@@ -85,18 +85,30 @@ template <typename Describe>
 
 template <typename Describe>
 [[gnu::noinline, gnu::cold]] void take_back(const PreloadFunctions& functions, CallTable& table, Describe describe,
-                                            const Kind& kind) {
+                                            Kind kind) {
   const Operation operation = describe(static_cast<std::size_t>(table.size));
   functions.take_back_wrong(&table, &operation, &kind);
 }
 
 // A call that is not native for now.
 template <typename Describe>
-[[gnu::noinline]] int serve_by(const PreloadFunctions& functions, CallTable& table, Describe describe,
-                               ThreadState& thread) {
+[[gnu::noinline]] int serve_by(const PreloadFunctions& functions, CallTable& table, Describe describe, Kind kind) {
   const Operation operation = describe(static_cast<std::size_t>(table.size));
-  const Kind kind = mpi::collect::kind_of(operation, table.rank, thread.types);
   return functions.serve(&table, &operation, &kind);
+}
+
+// A call on a communicator that has a table.
+template <typename Next, typename Describe, typename... Arguments>
+[[gnu::always_inline]] inline int serve_with_table(const PreloadFunctions& functions, CallTable& table,
+                                                   ThreadState& thread, Next next, Describe describe,
+                                                   Arguments... arguments) {
+  const Kind kind = mpi::collect::kind_of(describe(static_cast<std::size_t>(table.size)), table.rank, thread.types);
+  if (kind.size > kLargestServed) return next(arguments...);
+  if (!is_native(kind, table)) return serve_by(functions, table, describe, kind);
+  const int code = next(arguments...);
+  if (code != MPI_SUCCESS) [[unlikely]]
+    take_back(functions, table, describe, kind);
+  return code;
 }
 
 // One call of the program. `describe` makes the operation for a communicator of so many ranks, anew at each use, so
@@ -129,13 +141,7 @@ template <typename Next, typename Describe, typename... Arguments>
     table = table_of_operation(*served_by, comm, describe, thread);
     if (table == nullptr) return next(arguments...);
   }
-  const Kind kind = mpi::collect::kind_of(describe(static_cast<std::size_t>(table->size)), table->rank, thread.types);
-  if (kind.size > kLargestServed) return next(arguments...);
-  if (!is_native(kind, *table)) return serve_by(*served_by, *table, describe, thread);
-  const int code = next(arguments...);
-  if (code != MPI_SUCCESS) [[unlikely]]
-    take_back(*served_by, *table, describe, kind);
-  return code;
+  return serve_with_table(*served_by, *table, thread, next, describe, arguments...);
 }
 
 }  // namespace ranktree::preload

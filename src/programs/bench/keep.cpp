@@ -47,7 +47,7 @@ void keep(const std::vector<Decided>& decisions) {
   const collect::Settings settings = collect::agreed_settings(MPI_COMM_WORLD, process.environment, {});
   core::predict::Parameters parameters = collect::parameters_for(*context, settings);
   if (!settings.parameters && context->node_count() > 1) {
-    parameters = collect::with_measured_links(parameters, *context);
+    collect::measure_links(parameters, *context);
   }
   if (context->rank() != 0) return;
   const std::string shape = collect::shape_of(*context);

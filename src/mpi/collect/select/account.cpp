@@ -116,7 +116,7 @@ Budget Agreements::agree(MPI_Comm comm, Process& process, std::span<double> samp
   if (charges) account.charge(Account::Cost::kAgreements, step);
   Budget budget{.allowed = -values[0], .agreement = step, .set_up = {}};
   // The communicator's set-up shows what a step of the others takes, where ranks are together.
-  const double step_together = std::max(step, values[2] / kParts[0].steps);
+  const double step_together = std::max(step, (values[2] - kParts[0].seconds) / kParts[0].steps);
   for (std::size_t i = 0; i < Account::kSetUps; ++i) {
     const double known = values.at(2 + i);
     const double expected = expected_set_up(static_cast<Account::SetUp>(i), step_together);

@@ -439,16 +439,14 @@ bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
 
 // Collective: all ranks have the same candidates, or none. What the agreement takes is charged as one.
 void Selector::propose(std::size_t at, const Operation& operation, const Kind& kind) {
-  const Account::SetUp what = next_set_up();
-  const bool first = !std::exchange(has_first_kind_, true);
-  if (first) context_.synchronise();
-  const double start = PMPI_Wtime();
-  if (first && !settings_.parameters && context_.node_count() > 1) {
-    parameters_ = with_measured_links(parameters_, context_);
-  }
-  const bool shared = !is_vector_exchange(operation) && make_shared_memory();
   Tried& tried = *tried_[at];
   tried.proposes = false;
+  const Account::SetUp what = next_set_up();
+  if (!has_first_kind_) context_.synchronise();
+  const double start = PMPI_Wtime();
+  if (!has_first_kind_ && !settings_.parameters && context_.node_count() > 1) measure_links(parameters_, context_);
+  const bool shared = make_shared_memory();
+  has_first_kind_ = true;
   std::optional<std::size_t> known;
   double own = 0;  // equal on all ranks, or nothing is tried
   const Failure failure = attempt([&] {

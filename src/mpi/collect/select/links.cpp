@@ -30,7 +30,7 @@ using Pair = std::pair<int, int>;
 
 // Seconds of half a round trip, the least of some.
 double one_way(MPI_Comm comm, const Pair& pair, int rank, int bytes, int times, int tag) {
-  std::vector<char> buffer(static_cast<std::size_t>(bytes));
+  std::array<char, kLongBytes> buffer{};
   const bool first = rank == pair.first;
   const int peer = first ? pair.second : pair.first;
   double least = std::numeric_limits<double>::infinity();
@@ -65,7 +65,7 @@ Parameters parameters_for(const Context& context, const Settings& settings) {
   return usual;
 }
 
-Parameters with_measured_links(const Parameters& parameters, Context& context) {
+void measure_links(Parameters& parameters, Context& context) {
   constexpr int kShortTimes = 7;
   constexpr int kLongTimes = 3;
   const std::array<Pair, 2> pairs = pairs_to_measure(context.node_of(), context.node_count());
@@ -83,15 +83,13 @@ Parameters with_measured_links(const Parameters& parameters, Context& context) {
   }
   check(PMPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_DOUBLE, MPI_MAX, context.comm()),
         "MPI_Allreduce");
-  Parameters measured = parameters;
-  const auto across = static_cast<std::size_t>(core::predict::levels_across_nodes(measured));
-  for (std::size_t level = 0; level < measured.levels.size(); ++level) {
-    LevelParameters& each = measured.levels[level];
+  const auto across = static_cast<std::size_t>(core::predict::levels_across_nodes(parameters));
+  for (std::size_t level = 0; level < parameters.levels.size(); ++level) {
+    LevelParameters& each = parameters.levels[level];
     const std::size_t kind = level < across ? 0 : 2;
     if (found[kind] > 0) each.latency = found[kind];
     if (found[kind + 1] > 0) each.per_byte = found[kind + 1];
   }
-  return measured;
 }
 
 }  // namespace ranktree::mpi::collect
