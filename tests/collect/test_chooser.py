@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,15 @@ from tests.helpers.collect_log import skip_if_overdrawn
 SOURCES = Path(__file__).resolve().parent / "preload"
 
 
+def under_auto(launch: Callable, ranks: int, preload: str, log: Path, *program: object) -> tuple[str, str]:
+    """Standard output and the log of a program that must succeed."""
+    variables = {"LD_PRELOAD": preload, "RANKTREE_COLL": "auto", "RANKTREE_COLL_LOG": log}
+    words = launch(ranks, "env", *(f"{name}={value}" for name, value in variables.items()), *program)
+    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout, log.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_an_mpi_that_is_slow_is_replaced(mpi, compiled, build_folder: Path, tmp_path: Path, ranks: int) -> None:
     """10 ms a call more: tried once the account covers it, later on a busy machine, and used from then on."""
@@ -19,17 +29,9 @@ def test_an_mpi_that_is_slow_is_replaced(mpi, compiled, build_folder: Path, tmp_
         pytest.skip("more spinning ranks than cores: a call takes as long as the ranks wait for a processor")
     program = compiled(mpi.name, SOURCES / "loop.c", "-O1")
     slow = compiled(mpi.name, SOURCES / "slow_allreduce.c", "-O1", "-shared", "-fPIC", "-ldl")
-    log = tmp_path / "log"
-    variables = {
-        "LD_PRELOAD": f"{build_folder}/lib/libranktree_collect_{mpi.name}.so:{slow}",
-        "RANKTREE_COLL": "auto",
-        "RANKTREE_COLL_LOG": log,
-    }
-    words = mpi.launch(ranks, "env", *(f"{name}={value}" for name, value in variables.items()), program, 600, 4096)
-    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
-    assert result.returncode == 0, result.stderr
-    assert (result.stdout.count("right"), result.stdout.count("wrong")) == (ranks, 0)  # lines of ranks may mix
-    text = log.read_text(encoding="utf-8")
+    preload = f"{build_folder}/lib/libranktree_collect_{mpi.name}.so:{slow}"
+    output, text = under_auto(mpi.launch, ranks, preload, tmp_path / "log", program, 600, 4096)
+    assert (output.count("right"), output.count("wrong")) == (ranks, 0)  # lines of ranks may mix
     skip_if_overdrawn(text)
     decision = re.search(r"allreduce 16K-32K: (\S+) \| native (\S+ .s) ", text)
     assert decision, text
@@ -43,15 +45,8 @@ def test_an_mpi_that_is_slow_is_replaced(mpi, compiled, build_folder: Path, tmp_
 def test_the_account_is_logged_in_finalize(mpi, compiled, build_folder: Path, tmp_path: Path) -> None:
     """Once, also for communicators that the program does not free, which write no line."""
     program = compiled(mpi.name, SOURCES / "not_freed.c", "-O1")
-    log = tmp_path / "log"
-    variables = {
-        "LD_PRELOAD": build_folder / f"lib/libranktree_collect_{mpi.name}.so",
-        "RANKTREE_COLL": "auto",
-        "RANKTREE_COLL_LOG": log,
-    }
-    words = mpi.launch(2, "env", *(f"{name}={value}" for name, value in variables.items()), program)
-    result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-    assert result.returncode == 0, result.stderr
-    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if "in MPI_Finalize: " in line]
+    preload = f"{build_folder}/lib/libranktree_collect_{mpi.name}.so"
+    _, text = under_auto(mpi.launch, 2, preload, tmp_path / "log", program)
+    lines = [line for line in text.splitlines() if "in MPI_Finalize: " in line]
     assert len(lines) == 1, lines
     assert re.search(r"in MPI_Finalize: spent: set-up \S+ .s, agreements .*; allowed \S+ .s in", lines[0]), lines

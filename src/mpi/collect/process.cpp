@@ -69,21 +69,13 @@ std::shared_ptr<Process> Process::here() {
   return *kept.release();
 }
 
-// SMPI's nonblocking allreduce sends a message from each rank to each other one.
 void agree_driving(MPI_Comm comm, const LocalSteps& steps) {
   std::shared_ptr<Process> process;
   [[maybe_unused]] const Failure drives_nothing = attempt([&] { process = Process::here(); });
   InFlightList nothing;
-  InFlightList& in_flight = process ? process->in_flight : nothing;
-  if (kRanksShareProcess) {
-    synchronise(comm, in_flight);
-    return steps.agree();
-  }
-  int merged = steps.word();
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(PMPI_Iallreduce(MPI_IN_PLACE, &merged, 1, MPI_INT, MPI_MAX, comm, &request), "MPI_Iallreduce");
-  finish(request, in_flight);
-  steps.require(merged);
+  double merged = steps.word();
+  share_greatest(comm, {&merged, 1}, process ? process->in_flight : nothing);
+  steps.require(static_cast<int>(merged));
 }
 
 #ifdef SMPI_H

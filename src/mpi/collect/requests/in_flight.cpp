@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "mpi/agree.h"
@@ -129,6 +130,23 @@ void finish(MPI_Request& request, InFlightList& in_flight) {
     check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     return done != 0;
   });
+}
+
+// SMPI's nonblocking allreduce sends a message from each rank to each other one.
+void share_greatest(MPI_Comm comm, std::span<double> values, InFlightList& in_flight) {
+  const int count = static_cast<int>(values.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  if constexpr (kRanksShareProcess) {
+    int rank = 0;
+    check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    const void* const own = rank == 0 ? MPI_IN_PLACE : values.data();
+    check(PMPI_Ireduce(own, values.data(), count, MPI_DOUBLE, MPI_MAX, 0, comm, &request), "MPI_Ireduce");
+    finish(request, in_flight);
+    check(PMPI_Ibcast(values.data(), count, MPI_DOUBLE, 0, comm, &request), "MPI_Ibcast");
+  } else {
+    check(PMPI_Iallreduce(MPI_IN_PLACE, values.data(), count, MPI_DOUBLE, MPI_MAX, comm, &request), "MPI_Iallreduce");
+  }
+  finish(request, in_flight);
 }
 
 void synchronise(MPI_Comm comm, InFlightList& in_flight) {

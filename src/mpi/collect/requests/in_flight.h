@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "mpi/simulated.h"
@@ -118,6 +119,9 @@ void finish(MPI_Request& request, InFlightList& in_flight);
 // which no rank drives: all ranks have begun what was begun here, since they begin operations in the same order and
 // must all come to this call, which may synchronise them.
 void complete_earlier(const Context& context) noexcept;
+
+// An allreduce that drives all that is in flight: each value becomes the greatest of all ranks. Throws MpiError.
+void share_greatest(MPI_Comm comm, std::span<double> values, InFlightList& in_flight);
 
 // A barrier that drives all that is in flight: where ranks are about to synchronise by calls of the MPI, in which no
 // rank drives. Behind it they wait for no rank that is not in those calls as well. Throws MpiError.

@@ -52,24 +52,6 @@ void share_along_tree(Context& context, std::span<double> values) {
   finish(context, broadcast(values.data(), count, MPI_DOUBLE, 0, context.comm()), tree);
 }
 
-// SMPI's nonblocking allreduce sends a message from each rank to each other one.
-void share_greatest(MPI_Comm comm, Context* context, std::span<double> values, InFlightList& in_flight) {
-  if (kRanksShareProcess && context != nullptr) return share_along_tree(*context, values);
-  const int count = static_cast<int>(values.size());
-  MPI_Request request = MPI_REQUEST_NULL;
-  if constexpr (kRanksShareProcess) {
-    int rank = 0;
-    check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-    const void* const own = rank == 0 ? MPI_IN_PLACE : values.data();
-    check(PMPI_Ireduce(own, values.data(), count, MPI_DOUBLE, MPI_MAX, 0, comm, &request), "MPI_Ireduce");
-    finish(request, in_flight);
-    check(PMPI_Ibcast(values.data(), count, MPI_DOUBLE, 0, comm, &request), "MPI_Ibcast");
-  } else {
-    check(PMPI_Iallreduce(MPI_IN_PLACE, values.data(), count, MPI_DOUBLE, MPI_MAX, comm, &request), "MPI_Iallreduce");
-  }
-  finish(request, in_flight);
-}
-
 }  // namespace
 
 double expected_set_up(Account::SetUp what, double step) {
@@ -108,7 +90,12 @@ Budget Agreements::agree(MPI_Comm comm, Process& process, std::span<double> samp
   for (std::size_t i = 0; i < Account::kSetUps; ++i) values.at(2 + i) = account.last(static_cast<Account::SetUp>(i));
   std::copy(samples.begin(), samples.end(), values.begin() + kHeader);
   const double start = PMPI_Wtime();
-  share_greatest(comm, context, std::span(values).first(kHeader + samples.size()), process.in_flight);
+  const std::span<double> shared = std::span(values).first(kHeader + samples.size());
+  if (kRanksShareProcess && context != nullptr) {
+    share_along_tree(*context, shared);
+  } else {
+    share_greatest(comm, shared, process.in_flight);
+  }
   const bool charges = std::exchange(last_, PMPI_Wtime() - start) > 0;
   account.keep_agreement(last_);
   std::copy_n(values.begin() + kHeader, samples.size(), samples.begin());
