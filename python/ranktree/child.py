@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 FORWARDED = {
     signal.SIGINT,
@@ -106,6 +107,18 @@ class Child:
 def run_through(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Runs a command to its end, signals passed on; its exit code, or minus the signal of its termination."""
     return Child(arguments, environment).run()
+
+
+def become(arguments: Sequence[str]) -> NoReturn:
+    """Becomes a command, which then gets all signals by itself. OSError where it cannot be started."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvp(arguments[0], arguments)
+    except OSError as error:
+        raise OSError(f"{arguments[0]}: {error.strerror}") from None
 
 
 def become_result(code: int) -> None:

@@ -177,10 +177,11 @@ class Cluster:
         slots = parameters.cpus or 1
         (self.state / "hostfile").write_text("".join(f"{name} slots={slots}\n" for name in nodes), encoding="ascii")
         # For tools that need the name of one program: the script behaves as Open MPI's mpirun on the cluster. By this
-        # interpreter, since finding one may take longer than a launch.
+        # interpreter, since finding one may take longer than a launch; its version without one.
         script = self.state / "mpirun"
         words = shlex.join([sys.executable, str(HERE / "minicluster"), "mpirun", str(self.state)])
-        script.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        version = '[ "$*" = --version ] && exec mpirun.openmpi --version'
+        script.write_text(f'#!/bin/sh\n{version}\nexec {words} "$@"\n', encoding="utf-8")
         script.chmod(0o755)
         description = {**asdict(parameters), "names": nodes, "programs": str(programs)}
         temporary = self.state / "cluster.json.new"

@@ -16,7 +16,7 @@ from typing import Annotated
 
 from ranktree import _core, collectives, verify, world
 from ranktree.allocation import HostFile, Hosts, other_hosts
-from ranktree.child import become_result, run_through
+from ranktree.child import become, become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, slurm_binds, take_apart
@@ -147,7 +147,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         return
     served = for_collectives(wanted, log, folder_for(cache, no_cache))
     words = with_libraries(words, mpi, variables_for(split, order, grids, objective) | served)
-    become_result(run_command(words, source, check, folder, show))
+    if source:
+        become_result(run_placed(words, source, check, folder, show))
+    notify(show, words)
+    become(words)
 
 
 @dataclass(frozen=True)
@@ -245,14 +248,6 @@ def with_libraries(words: list[str], mpi: str | None, variables: dict[str, str])
         return words
     started = read_command(words)
     return with_shim(started, choose(started, mpi), {**handed_on(), **variables})
-
-
-def run_command(words: Sequence[str], source: Source, check: Check, folder: Path | None, show: bool) -> int:
-    """The exit code of the run, or minus the signal of its termination."""
-    if source:
-        return run_placed(words, source, check, folder, show)
-    notify(show, words)
-    return run_through(words, os.environ)
 
 
 def show_changes(order: world.Reorder, words: Sequence[str], source: Source, folder: Path | None) -> None:
