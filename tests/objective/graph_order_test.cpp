@@ -160,6 +160,22 @@ TEST(GraphOrder, IsNeverWorseThanHomeOrACandidateOnLargerMachines) {
   }
 }
 
+// Two pairs of ranks on different nodes. Exchanging two ranks saves the latency of a network, and no more where a byte
+// takes as long inside a node.
+TEST(GraphOrder, MovesForTwoPercentOfTheModelledTimeAndForAnyBytes) {
+  const topo::Tree tree = slots({2, 2});
+  const auto moves = [&](double bytes, Objective objective) {
+    const pattern::Affinity graph = graph_of(4, {0, 0, bytes, 0, 0, 0, 0, bytes, 0, 0, 0, 0, 0, 0, 0, 0});
+    const GraphOrder order = order_for_graph(tree, graph, in_order(tree), {.objective = objective});
+    const bool moved = order.placement.leaf_of != in_order(tree).leaf_of;
+    EXPECT_EQ(order.after < order.before, moved);
+    return moved;
+  };
+  EXPECT_TRUE(moves(8, Objective::kTime));
+  EXPECT_FALSE(moves(1e8, Objective::kTime));
+  EXPECT_TRUE(moves(1e8, Objective::kBytes));
+}
+
 TEST(GraphOrder, RefusesTimesOfANetworkWithoutNodes) {
   topo::TreeBuilder builder({{Kind::kCluster, {}, {}}, {Kind::kPu, {}, {}}});
   const auto root = builder.add(-1, 0);

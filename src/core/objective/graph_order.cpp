@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/objective/flows.h"
 #include "core/objective/model.h"
 #include "core/objective/timed_plan.h"
 #include "core/pattern/affinity.h"
@@ -20,18 +19,21 @@ namespace {
 
 using place::Placement;
 
+// A smaller share of the modelled time is less than the model knows.
+constexpr double kWorthwhile = 0.02;
+
 bool goes_on(const GraphOptions& options) { return !options.keep_going || options.keep_going(); }
 
-// The cheapest of `home`, the candidates and, unless it comes too late, what `find` returns; the first of equals, and
-// of those that differ by less than the share `rounding`.
+// The cheapest of `home`, the candidates and, unless it comes too late, what `find` returns; the first of equals.
+// `home` where that saves less than the share `worthwhile`.
 template <typename Cost, typename Find>
-GraphOrder cheapest(const Placement& home, const GraphOptions& options, double rounding, const Cost& cost,
+GraphOrder cheapest(const Placement& home, const GraphOptions& options, double worthwhile, const Cost& cost,
                     const Find& find) {
-  GraphOrder order{home, cost(home), 0};
-  order.after = order.before;
+  const double before = cost(home);
+  GraphOrder order{home, before, before};
   const auto enter = [&](Placement placement) {
     const double after = cost(placement);
-    if (!(after < order.after * (1 - rounding))) return;
+    if (!(after < order.after)) return;
     order.placement = std::move(placement);
     order.after = after;
   };
@@ -39,7 +41,7 @@ GraphOrder cheapest(const Placement& home, const GraphOptions& options, double r
   for (const Placement& candidate : options.candidates) enter(candidate);
   Placement found = find();
   if (goes_on(options)) enter(std::move(found));
-  return order;
+  return order.after < before * (1 - worthwhile) ? order : GraphOrder{home, before, before};
 }
 
 GraphOrder by_hops(const topo::Tree& tree, const pattern::Affinity& graph, const Placement& home,
@@ -99,7 +101,7 @@ GraphOrder order_for_pattern(const topo::Tree& slots, const pattern::Pattern& ex
   planning.seed = options.seed;
   planning.keep_going = options.keep_going;
   return cheapest(
-      home, options, kRounding,
+      home, options, kWorthwhile,
       [&](const Placement& placement) { return limit_of(tree, expanded, model, placement).seconds; },
       [&] { return Placement{make_plan(tree, expanded, planning, model).leaf_of}; });
 }

@@ -32,8 +32,8 @@ struct GraphOrder {
 
 // One rank a leaf. kBytes places the weights as they are, kMessages counts each pair once. For kBottleneck and kTime a
 // weight is a number of bytes, half of it in each direction, in one message each; the levels of the tree take the time
-// that they have in the machine, or usual ones (simulate::level_costs()). `home` where nothing is better. Throws what
-// Platform throws, where the tree has a network but no nodes.
+// that they have in the machine, or usual ones (simulate::level_costs()). `home` where nothing is better, by seconds
+// where nothing is 2 % better. Throws what Platform throws, where the tree has a network but no nodes.
 GraphOrder order_for_graph(const topo::Tree& tree, const pattern::Affinity& graph, const place::Placement& home,
                            const GraphOptions& options);
 
