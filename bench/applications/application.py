@@ -123,10 +123,13 @@ def parsed(text: str) -> float:
         return math.nan
 
 
-def load(name: str, mpi: str = "openmpi", folders: Mapping[str, Path | None] = MappingProxyType({})) -> Application:
-    """The application of a folder, for an MPI. KeyError if it is not built with that MPI."""
+def load(
+    name: str, mpi: str = "openmpi", folders: Mapping[str, Path | None] = MappingProxyType({}), machine: str = ""
+) -> Application:
+    """The application of a folder, for an MPI and a machine. KeyError if it is not built with that MPI."""
     with (HERE / name / "application.toml").open("rb") as file:
         data = tomllib.load(file)
+    data |= data.get(machine, {})
     if mpi != "openmpi":
         data |= data[mpi]
     source = data.get("source", "")

@@ -80,15 +80,18 @@ def table(rows: Runs) -> list[str]:
 
 
 def times_packed(packed: Runs, runs: Runs) -> str:
-    """The ratio of medians with its interval, where both have the same rounds, and enough of them."""
+    """The ratio of medians where both have the same rounds, with its interval where there are enough of them."""
     from ranktree.runs.statistics import FEWEST, ratio_interval  # noqa: PLC0415
 
     pairs = [{run["round"]: float(run["seconds"]) for run in each} for each in (runs, packed)]
-    if len(runs) < FEWEST or pairs[0].keys() != pairs[1].keys() or runs is packed:
+    if not runs or pairs[0].keys() != pairs[1].keys() or runs is packed:
         return ""
     own, others = ([times[key] for key in sorted(pairs[1])] for times in pairs)
+    ratio = f"{statistics.median(own) / statistics.median(others):.2f}"
+    if len(runs) < FEWEST:
+        return ratio
     low, high = ratio_interval(own, others, paired=True)
-    return f"{statistics.median(own) / statistics.median(others):.2f} ({low:.2f} to {high:.2f})"
+    return f"{ratio} ({low:.2f} to {high:.2f})"
 
 
 def main() -> int:

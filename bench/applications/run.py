@@ -274,7 +274,7 @@ def ready(options: argparse.Namespace, machine: str) -> list[Application]:
     folders = {source: getattr(options, source.replace("-", "_")) for source in SOURCES}
     for name in options.names or names():
         try:
-            each = load(name, "mpich" if machine == MPICH else "openmpi", folders)
+            each = load(name, "mpich" if machine == MPICH else "openmpi", folders, machine.partition(",")[0])
             each.command()
         except KeyError:
             continue

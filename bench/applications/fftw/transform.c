@@ -3,8 +3,9 @@
 #include <fftw3-mpi.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { SIZE = 64, WAVE_X = 5, WAVE_Y = 11, WAVE_Z = 7, REPETITIONS = 4 };
+enum { SIZE = 64, WAVE_X = 5, WAVE_Y = 11, WAVE_Z = 7 };
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
@@ -14,6 +15,7 @@ static fftw_complex wave(ptrdiff_t x, ptrdiff_t y, ptrdiff_t z) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  int repetitions = argc > 1 ? atoi(argv[1]) : 1;
   fftw_mpi_init();
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -24,7 +26,7 @@ int main(int argc, char** argv) {
   fftw_plan there = fftw_mpi_plan_dft_3d(SIZE, SIZE, SIZE, data, data, MPI_COMM_WORLD, FFTW_FORWARD, FFTW_ESTIMATE);
   fftw_plan back = fftw_mpi_plan_dft_3d(SIZE, SIZE, SIZE, data, data, MPI_COMM_WORLD, FFTW_BACKWARD, FFTW_ESTIMATE);
   double worst[2] = {0, 0}, cells = (double)SIZE * SIZE * SIZE;
-  for (int repetition = 0; repetition < REPETITIONS; ++repetition) {
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
     for (ptrdiff_t i = 0; i < rows * SIZE * SIZE; ++i)
       data[i] = wave(first + i / SIZE / SIZE, i / SIZE % SIZE, i % SIZE);
     fftw_execute(there);

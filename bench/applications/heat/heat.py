@@ -6,7 +6,7 @@ The first Fourier mode is an eigenvector of a step, so each value after all step
 import numpy as np
 from mpi4py import MPI
 
-SIZE, STEPS, RATE = 1024, 40, 0.2
+SIZE, STEPS, RATE = 1024, 500, 0.2
 
 
 def main() -> None:

@@ -4,4 +4,5 @@
 (set-param! resolution 8)
 (set! sources (list (make source
   (src (make gaussian-src (frequency 0.177) (fwidth 0.4))) (component Ez) (center 0.1 0.2))))
-(run-sources+ 25 (after-sources (harminv Ez (vector3 0.3 -0.2) 0.177 0.05)))
+(define-param duration 25)
+(run-sources+ duration (after-sources (harminv Ez (vector3 0.3 -0.2) 0.177 0.05)))
