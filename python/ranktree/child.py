@@ -116,7 +116,7 @@ def become(arguments: Sequence[str]) -> NoReturn:
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
         signal.signal(number, signal.SIG_DFL)
     try:
-        os.execvp(arguments[0], arguments)
+        os.execvp(arguments[0], list(arguments))
     except OSError as error:
         raise OSError(f"{arguments[0]}: {error.strerror}") from None
 
