@@ -129,9 +129,8 @@ def load(
     """The application of a folder, for an MPI and a machine. KeyError if it is not built with that MPI."""
     with (HERE / name / "application.toml").open("rb") as file:
         data = tomllib.load(file)
-    data |= data.get(machine, {})
-    if mpi != "openmpi":
-        data |= data[mpi]
+    for own in (data.get(machine, {}), data[mpi] if mpi != "openmpi" else {}):
+        data |= own | {"variables": data.get("variables", {}) | own.get("variables", {})}
     source = data.get("source", "")
     references = tuple(
         Reference(each["name"], re.compile(each["pattern"], re.MULTILINE), each["value"], each["tolerance"])
@@ -152,7 +151,7 @@ def load(
         build=tuple(data.get("build", ())),
         input=tuple(data["input"]),
         output=data.get("output", ""),
-        variables=data.get("variables", {}),
+        variables=data["variables"],
         varying=tuple(re.compile(pattern) for pattern in data["varying"]),
         rounding=tuple(re.compile(pattern) for pattern in data.get("rounding", ())),
         references=references,

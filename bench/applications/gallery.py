@@ -30,8 +30,7 @@ Each application runs unchanged from its package or source; its traffic is trace
 ranks and darker is more bytes; collective calls count as Open MPI's messages. `ranktree report` gives the verdict, by
 bytes, for ranks packed on 4 nodes of 4 cores. The last columns are bytes counted on the wire of such an
 [emulated cluster](how-to/emulate-a-cluster.md): ranks packed, round robin, and round robin with `--reorder`; and the
-time of a whole run by the plan of `map --objective time`, packed = 1, from five rounds on with its 95 %
-interval.
+time of a whole run by the plan of `map --objective time`, packed = 1, with its 95 % interval from five rounds on.
 
     bench/applications/gallery.py --build build/dev
 

@@ -109,14 +109,14 @@ def run_through(arguments: Sequence[str], environment: Mapping[str, str]) -> int
     return Child(arguments, environment).run()
 
 
-def become(arguments: Sequence[str]) -> NoReturn:
+def become(arguments: list[str]) -> NoReturn:
     """Becomes a command, which then gets all signals by itself. OSError where it cannot be started."""
     sys.stdout.flush()
     sys.stderr.flush()
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
         signal.signal(number, signal.SIG_DFL)
     try:
-        os.execvp(arguments[0], list(arguments))
+        os.execvp(arguments[0], arguments)
     except OSError as error:
         raise OSError(f"{arguments[0]}: {error.strerror}") from None
 

@@ -284,6 +284,12 @@ def test_one_node_may_have_a_longer_input() -> None:
     assert application.load("fftw", machine="one node").arguments == ("300",)
 
 
+def test_an_mpi_adds_to_the_variables() -> None:
+    openmpi = application.load("heat").variables
+    assert openmpi.keys() >= {"MPI4PY_MPIABI", "OPENBLAS_NUM_THREADS"}
+    assert application.load("heat", "mpich").variables == openmpi | {"MPI4PY_MPIABI": "mpich"}
+
+
 def test_times_are_compared_round_by_round() -> None:
     (report,) = scripts.load("bench/applications", "report")
     packed = [{"round": str(number), "seconds": str(10 + 5 * number)} for number in range(6)]

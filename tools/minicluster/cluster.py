@@ -15,6 +15,7 @@ from processes import ClusterError, Journal, only_child, wait_until
 HERE = Path(__file__).resolve().parent
 NETWORK = "10.77.0"
 HEAD = "head"
+LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}
 MTU = 1500
 START_SECONDS = 10
 STATE_FILES = ("cluster.json", "counters", "baseline", "hosts", "hostfile", "mpirun", "processes", "switch.ready")
@@ -180,7 +181,7 @@ class Cluster:
         # interpreter, since finding one may take longer than a launch; its version without one.
         script = self.state / "mpirun"
         words = shlex.join([sys.executable, str(HERE / "minicluster"), "mpirun", str(self.state)])
-        version = '[ "$*" = --version ] && exec mpirun.openmpi --version'
+        version = f'[ "$*" = --version ] && exec {LAUNCHERS["openmpi"]} --version'
         script.write_text(f'#!/bin/sh\n{version}\nexec {words} "$@"\n', encoding="utf-8")
         script.chmod(0o755)
         description = {**asdict(parameters), "names": nodes, "programs": str(programs)}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import launch
 import slurm
 import traffic
-from cluster import Cluster, Parameters, refusal
+from cluster import LAUNCHERS, Cluster, Parameters, refusal
 from processes import ClusterError
 
 SKIPPED = 77
@@ -69,8 +69,8 @@ def launcher_options(arguments: Sequence[str]) -> tuple[str, str | None, Sequenc
     while len(arguments) > 1 and arguments[0] in values:
         values[arguments[0]] = arguments[1]
         arguments = arguments[2:]
-    if values["--launcher"] not in launch.LAUNCHERS:
-        raise ClusterError(f"mpirun: --launcher is one of {', '.join(launch.LAUNCHERS)}, not {values['--launcher']}")
+    if values["--launcher"] not in LAUNCHERS:
+        raise ClusterError(f"mpirun: --launcher is one of {', '.join(LAUNCHERS)}, not {values['--launcher']}")
     return values["--launcher"], values["--mpiexec"], arguments
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cluster import HEAD, HERE, Cluster
+from cluster import HEAD, HERE, LAUNCHERS, Cluster
 from processes import ClusterError
 
 OPENMPI = {
@@ -30,7 +30,6 @@ MPICH = {
     "FI_PROVIDER": "tcp",
     "FI_TCP_IFACE": "eth0",
 }
-LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}
 
 
 def enter(cluster: Cluster, name: str) -> list[str]:

@@ -1,7 +1,6 @@
 """`ranktree simulate`: a program, or a recorded pattern, on any machine, at any number of ranks."""
 
 import json as json_module
-import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 from rich.console import Console
 
 from ranktree import _core
+from ranktree.child import become
 from ranktree.cli.options import Argument, BadParameter, Exit, Option, echo
 from ranktree.pattern import COLLECTIVE_MODELS, named_after
 from ranktree.runs.process import temporary_folder
@@ -28,9 +28,7 @@ def compile_program(words: list[str]) -> None:
     """Becomes SimGrid's compiler wrapper: `cc -O2 app.c -o app`."""
     if not words:
         raise BadParameter("expected -- cc|c++|f90 and the compiler's arguments", param_hint="--compile")
-    wrapper = compiler(words[0])
-    sys.stdout.flush()
-    os.execv(wrapper, [wrapper, *words[1:]])
+    become([compiler(words[0]), *words[1:]])
 
 
 def leaves(machine: SimulatedMachine, ranks: int | None, plan: str | None, order: str) -> list[int]:

@@ -41,7 +41,8 @@ GraphOrder cheapest(const Placement& home, const GraphOptions& options, double w
   for (const Placement& candidate : options.candidates) enter(candidate);
   Placement found = find();
   if (goes_on(options)) enter(std::move(found));
-  return order.after < before * (1 - worthwhile) ? order : GraphOrder{home, before, before};
+  if (order.after < before * (1 - worthwhile)) return order;
+  return {home, before, before};
 }
 
 GraphOrder by_hops(const topo::Tree& tree, const pattern::Affinity& graph, const Placement& home,
