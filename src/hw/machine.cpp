@@ -72,8 +72,10 @@ std::vector<NetworkLevel> take_network(const std::string& description, std::stri
     if (error != std::errc() || arity < 1 || (end != rest.data() + rest.size() && *end != ' ')) {
       refuse(description, "'" + rest.substr(0, rest.find(' ')) + "': expected kind:count with a count of at least 1");
     }
-    if (!levels.empty() && *kind < levels.back().kind)
-      refuse(description, "expected cluster:, switch:, node: in this order");
+    const bool again = !levels.empty() && *kind == levels.back().kind && *kind != Kind::kSwitch;
+    if (again || (!levels.empty() && *kind < levels.back().kind)) {
+      refuse(description, "expected cluster:, switch:, node: in this order, and only switch: several times");
+    }
     if (levels.size() == kMaxNetworkLevels) {
       refuse(description.substr(0, 40) + "...",
              "expected at most " + std::to_string(kMaxNetworkLevels) + " levels of network, found more");

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
@@ -121,7 +122,8 @@ class ShapeReader {
       const Kind kind = kind_at(child.field("kind"), child.field("kind").text());
       Above below = above;
       const int nth = below[kind]++;
-      const int number = child.has("os_index") ? static_cast<int>(child.field("os_index").integer(-1, kMaxPu)) : -1;
+      const int most = child.has("children") ? std::numeric_limits<int>::max() : kMaxPu;
+      const int number = child.has("os_index") ? static_cast<int>(child.field("os_index").integer(-1, most)) : -1;
       const std::int32_t handle = builder.add(parent, index_.at({kind, nth}), number);
       child.has("children") ? add_children(builder, handle, child, below) : add_leaf(builder, handle, child, number);
     }
@@ -150,6 +152,29 @@ class ShapeReader {
   std::set<int> taken_;  // PUs of the leaves so far
 };
 
+struct HostRange {
+  std::int64_t first = -1;
+  std::int64_t last = -1;
+  std::size_t digits = 0;  // at least so many
+};
+
+// "0-3" or "08-11" or "7".
+HostRange read_range(std::string_view text, const JsonPlace& place) {
+  const std::size_t dash = std::min(text.find('-'), text.size());
+  HostRange range{.digits = dash};
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto low = std::from_chars(begin, begin + dash, range.first);
+  const auto high = dash < text.size() ? std::from_chars(begin + dash + 1, end, range.last) : low;
+  if (dash == text.size()) range.last = range.first;
+  const bool whole = low.ptr == begin + dash && high.ptr == end;
+  if (low.ec != std::errc() || high.ec != std::errc() || !whole || range.first < 0 || range.last < range.first ||
+      range.last - range.first >= kMaxHosts) {
+    place.expected("host numbers like [0-3,7]");
+  }
+  return range;
+}
+
 // "n[0-3,7]" or "n[08-11]" or a plain name.
 std::vector<std::string> expand_names(const JsonPlace& place) {
   const std::string text = place.text();
@@ -164,21 +189,13 @@ std::vector<std::string> expand_names(const JsonPlace& place) {
   std::vector<std::string> names;
   for (std::size_t begin = open + 1; begin <= close;) {
     const std::size_t end = std::min(text.find(',', begin), close);
-    const std::size_t dash = std::min(text.find('-', begin), end);
-    std::int64_t first = -1;
-    std::int64_t last = -1;
-    const char* data = text.data();
-    const auto low = std::from_chars(data + begin, data + dash, first);
-    const auto high = dash < end ? std::from_chars(data + dash + 1, data + end, last) : low;
-    if (dash == end) last = first;
-    const bool whole = low.ptr == data + dash && (dash == end || high.ptr == data + end);
-    if (low.ec != std::errc() || high.ec != std::errc() || !whole || first < 0 || last < first ||
-        last - first >= kMaxHosts) {
-      place.expected("host numbers like [0-3,7]");
+    const HostRange range = read_range(std::string_view(text).substr(begin, end - begin), place);
+    if (static_cast<std::int64_t>(names.size()) + range.last - range.first >= kMaxHosts) {
+      place.expected("at most " + std::to_string(kMaxHosts) + " hosts in all");
     }
-    for (std::int64_t number = first; number <= last; ++number) {
+    for (std::int64_t number = range.first; number <= range.last; ++number) {
       std::string digits = std::to_string(number);
-      digits.insert(0, digits.size() < dash - begin ? dash - begin - digits.size() : 0, '0');
+      digits.insert(0, digits.size() < range.digits ? range.digits - digits.size() : 0, '0');
       names.push_back(text.substr(0, open) + digits + text.substr(close + 1));
     }
     begin = end + 1;

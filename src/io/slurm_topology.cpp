@@ -122,7 +122,6 @@ class SlurmTopology {
     const std::size_t last = line.find_last_not_of(" \t\v\f");
     const bool more = last != std::string_view::npos && line[last] == '\\';
     whole += more ? line.substr(0, last) : line;
-    if (more) whole += ' ';
     return more;
   }
 

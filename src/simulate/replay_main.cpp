@@ -37,6 +37,8 @@ struct Message {
 };
 
 // All messages by sender, and for each rank those it receives.
+constexpr double kLongest = 1U << 30U;  // bytes of a message, as in python/ranktree/simulate/replay.py
+
 struct Traffic {
   Rank ranks = 0;
   int rounds = 1;
@@ -62,7 +64,8 @@ Traffic traffic_of(const Pattern& pattern, int rounds, double weight) {
          ++i) {
       const Rank to = pattern.indices[i];
       if (to == from || (total.messages[i] == 0 && total.bytes[i] == 0)) continue;
-      const double count = std::clamp(std::ceil(total.messages[i] / weight), 1.0, static_cast<double>(rounds));
+      const double needed = std::max(total.messages[i] / weight, total.bytes[i] / (weight * kLongest));
+      const double count = std::clamp(std::ceil(needed), 1.0, static_cast<double>(rounds));
       const auto bytes = static_cast<int>(std::llround(total.bytes[i] / (count * weight)));
       traffic.longest = std::max(traffic.longest, bytes);
       traffic.sent[row].push_back(traffic.messages.size());

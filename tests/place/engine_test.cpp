@@ -185,6 +185,33 @@ TEST(Engine, TheAnswerDoesNotDependOnTheNumberOfThreads) {
   }
 }
 
+// The second one's ranks after the first one's.
+Affinity beside(Affinity first, const Affinity& second) {
+  for (const auto index : second.indices) first.indices.push_back(index + first.ranks);
+  const auto before = first.indptr.back();
+  for (std::size_t i = 1; i < second.indptr.size(); ++i) first.indptr.push_back(before + second.indptr[i]);
+  first.weights.insert(first.weights.end(), second.weights.begin(), second.weights.end());
+  first.ranks += second.ranks;
+  return first;
+}
+
+// How hard one subtree is to divide must not matter to the others: which is divided first depends on the threads.
+TEST(Engine, SubtreesThatAreUnlikeGetTheSameAnswerOnAnyNumberOfThreads) {
+  const Tree tree = machine({4, 16, 16});
+  const Affinity irregular = renumbered(random_affinity(256, 5, 100, 5), 6);
+  const Affinity pair = beside(halo_of(16, 16, 3), irregular);
+  const Affinity all = beside(pair, beside(halo_of(16, 16, 4), irregular));
+  for (const Preset preset : {Preset::kDefault, Preset::kStrong}) {
+    EngineOptions options;
+    options.preset = preset;
+    const std::vector<Leaf> alone = run_engine(tree, all, options).leaf_of;
+    for (const int threads : {2, 4, 4, 4}) {
+      options.threads = threads;
+      EXPECT_EQ(run_engine(tree, all, options).leaf_of, alone) << threads;
+    }
+  }
+}
+
 TEST(Engine, SharesALargePatternWithHubsWithTheSameAnswer) {
   const Tree tree = machine({16, 16, 4, 4});
   const Affinity pattern = hubs(4000, 60000, 11);

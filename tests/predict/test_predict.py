@@ -192,6 +192,44 @@ def test_costs_of_a_machine_file_count_on_the_levels_that_have_them(ranktree: Ru
     assert late["links"] == "the machine's latency and bandwidth; usual ones on node, core"
 
 
+def test_costs_of_a_torus_count_where_all_levels_have_them(ranktree: Run, tmp_path: Path) -> None:
+    """Latency of neighbours, bandwidth of the narrowest dimension."""
+    path = tmp_path / "machine.json"
+    torus = {
+        "kind": "torus",
+        "dims": [4, 2],
+        "latency_s": {"hop": LATENCY},
+        "bandwidth_bytes_per_s": {"hop": [4 / PER_BYTE, 1 / PER_BYTE]},
+        "hosts": [{"names": "n[0-7]", "shape": "thin"}],
+    }
+    inside = {"latency_s": 0, "bandwidth_bytes_per_s": 1 / PER_BYTE}
+    document = MACHINE | {"network": torus, "costs": {"Node": inside, "Core": inside}}
+    words = ("predict", "bcast", "--np", 8, "--machine", path, "--sizes", "64K", "--json")
+    path.write_text(json.dumps(document))
+    found = json.loads(ranktree(*words).stdout)
+    assert found["links"] == "the machine's latency and bandwidth"
+    assert found["levels"][0]["latency"] == pytest.approx(LATENCY)
+    assert found["levels"][0]["per_byte"] == pytest.approx(PER_BYTE)
+    del torus["bandwidth_bytes_per_s"]
+    path.write_text(json.dumps(document))
+    assert json.loads(ranktree(*words).stdout)["links"] == "usual ones, nothing was measured"
+
+
+def test_ranks_are_on_allowed_leaves_only(ranktree: Run, tmp_path: Path) -> None:
+    """Two of three cores of each node: four ranks are on two nodes, and five have no place."""
+    path = tmp_path / "machine.json"
+    cores = [{"kind": "Core", "os_index": core, "allowed": core > 0} for core in range(3)]
+    shapes, network = {"part": {"children": cores}}, {"hosts": [{"names": "n[0-1]", "shape": "part"}]}
+    costs = MACHINE["costs"] | {"Cluster": {"latency_s": 1.0, "bandwidth_bytes_per_s": 1 / PER_BYTE}}
+    path.write_text(json.dumps(MACHINE | {"shapes": shapes, "network": network, "costs": costs}))
+    words = ("predict", "bcast", "--machine", path, "--sizes", "64K", "--json")
+    for ranks, least in ((2, 0), (3, 1), (4, 1)):
+        seconds = rows_of(ranktree(*words, "--np", ranks))[0]["base"]["flat"]["seconds"]
+        assert least <= seconds < least + 2
+    result = ranktree(*words, "--np", 5)
+    assert (result.returncode, "slots for 4 ranks" in result.stderr) == (1, True)
+
+
 @pytest.mark.parametrize("name", ["plot.svg", "plot.html"])
 def test_a_picture_is_written(ranktree: Run, machine: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / name

@@ -81,6 +81,24 @@ TEST(Platform, PassesTheLinksOfTheTreeInOrder) {
   EXPECT_EQ(names(platform, platform.route(0, 23)), (std::vector<std::string>{"node n0 up", "node n5 down"}));
 }
 
+TEST(Platform, TakesHostsThatAreNotEquallyDeep) {
+  const Platform platform(
+      machine(R"({"switches": [{"name": "a", "switches": [{"name": "b", "hosts": [{"names": "n[0-1]", "shape": "s"}]}]},
+                               {"name": "c", "hosts": [{"names": "n2", "shape": "s"}]}],
+                  "hosts": [{"names": "login", "shape": "s"}]})",
+              costs(2e9, 2e9)),
+      Kind::kCore);
+  std::set<std::string> first;
+  std::set<std::string> last;
+  for (Leaf from = 0; from < 16; from += 4) {
+    const auto passed = names(platform, platform.route(from, (from + 4) % 16));
+    first.insert(passed.front());
+    last.insert(passed.back());
+  }
+  EXPECT_EQ(first, (std::set<std::string>{"node login up", "node n0 up", "node n1 up", "node n2 up"}));
+  EXPECT_EQ(last, (std::set<std::string>{"node login down", "node n0 down", "node n1 down", "node n2 down"}));
+}
+
 TEST(Platform, PassesUplinksThatAreOversubscribed) {
   const Platform platform(machine(two_switches(R"({"oversubscription": 2})"), costs(2e9, 2e9)), Kind::kCore);
   EXPECT_EQ(names(platform, platform.route(0, 23)),

@@ -47,6 +47,18 @@ def test_bytes_and_time_are_those_of_all_messages(
     assert report["simulated_s"] == pytest.approx(40 * (1e-5 + 1e6 / 1e8), rel=1e-4)
 
 
+def test_amounts_beyond_an_int_are_several_messages(
+    simgrid: None, ranktree: Callable, machine_file: Callable, tmp_path: Path
+) -> None:
+    """A format of one number a pair has no messages: 8 GiB were 2^32 bytes of one round in an int, 0."""
+    machine, pattern = machine_file(CLUSTER, COSTS), tmp_path / "app.mtx"
+    header = "%%MatrixMarket matrix coordinate integer general"
+    pattern.write_text(f"{header}\n16 16 1\n1 5 {8 << 30}\n", encoding="ascii")
+    report = replay(ranktree, machine, pattern)
+    assert report["levels"][0]["bytes"] == 8 << 30
+    assert report["simulated_s"] == pytest.approx((8 << 30) / 1e8, rel=1e-2)
+
+
 def test_a_plan_moves_ranks(simgrid: None, ranktree: Callable, machine_file: Callable, tmp_path: Path) -> None:
     machine, pattern, plan = machine_file(CLUSTER, COSTS), tmp_path / "app.npz", tmp_path / "plan.json"
     pairs = {(rank, (rank + 8) % 16): (10, 1_000_000) for rank in range(16)}

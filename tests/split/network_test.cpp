@@ -102,6 +102,7 @@ TEST(SlurmTopology, TheExampleOfTheManual) {
 
 TEST(SlurmTopology, UnconnectedTreesAreSideBySide) {
   EXPECT_EQ(drawn_text("SwitchName=a Nodes=x\nSwitchName=b Nodes=y,z\n"), "(a(x) b(y z))");
+  EXPECT_EQ(drawn_text("SwitchName=a Nodes=x[1-2],\\\ny[3\\\n-4]\n"), "(a(x1 x2 y3 y4))");  // Slurm joins them directly
   EXPECT_EQ(drawn_text("SwitchName=top Switches=low Nodes=z\nSwitchName=low Nodes=x\nSwitchName=unused Switches=empty\n"
                        "SwitchName=empty\n"),
             "(top(low(x) z))");

@@ -193,6 +193,16 @@ TEST(MachineFile, BadNetworksNameFileAndField) {
   });
 }
 
+TEST(MachineFile, NumbersOfObjectsMayBeLarge) {
+  const std::string shape =
+      R"({"thin":{"children":[{"kind":"L3","os_index":2147483647,"children":[{"kind":"Core","os_index":0}]}]}})";
+  const auto tree = to_tree(read_machine(with(shape, kNetwork), "m.json"));
+  EXPECT_EQ(tree.os_index(tree.parent(tree.leaf_object(0))), 2147483647);
+  expect_refusals({{with(R"({"thin":{"children":[{"kind":"Core","os_index":1048576}]}})", kNetwork), "os_index"},
+                   {with(kShapes, R"({"hosts":[{"names":"n[0-1048575,0-1048575]","shape":"thin"}]})"),
+                    "at most 1048576 hosts in all"}});
+}
+
 TEST(MachineFile, NetworksThatAreNoTrees) {
   const Tree torus = to_tree(read_machine(network(R"("kind":"torus","dims":[2,4],"hop":[3,1])"), "m.json"));
   EXPECT_EQ(torus.distance(0, 4), 4 + 1);

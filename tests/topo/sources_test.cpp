@@ -75,6 +75,13 @@ TEST(Synthetic, PlainHwlocTextIsOneNode) {
   EXPECT_EQ(load_tree("4 4 2").leaf_count(), 32);
 }
 
+TEST(Synthetic, NodesAreDescribedOnce) {
+  for (const char* const text : {"node:2 node:3 core:4", "cluster:1 cluster:1 node:2 core:1"}) {
+    EXPECT_NE(refusal(text).find("only switch: several times"), std::string::npos) << text;
+  }
+  EXPECT_EQ(load_tree("switch:2 switch:2 node:2 core:1").leaf_count(), 8);
+}
+
 TEST(Synthetic, AttributesGoToHwloc) {
   // hwloc numbers the PUs of this machine round robin over packages.
   const Tree tree = load_tree("package:2 core:2 pu:1(indexes=0,2,1,3)");

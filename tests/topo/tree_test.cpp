@@ -147,6 +147,8 @@ TEST(Tree, ACutLeafMayBeUsedWhenOneOfItsPusMay) {
     const Tree cut = tree.with_allowed(std::vector<Leaf>{pu}).cut_at(Kind::kCore);
     EXPECT_TRUE(cut.allowed(0)) << "PU " << pu;
     EXPECT_FALSE(cut.allowed(1)) << "PU " << pu;
+    EXPECT_EQ(std::vector<int>(cut.pus(0).begin(), cut.pus(0).end()), std::vector<int>{pu});
+    EXPECT_EQ(cut.pus(1).size(), 2U);
   }
 }
 

@@ -4,10 +4,10 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/base/error.h"
@@ -15,6 +15,7 @@
 #include "core/predict/parameters.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/schedule.h"
+#include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
@@ -47,14 +48,20 @@ int node_level(const Tree& tree) {
   return 0;
 }
 
-// Leaves in an order in which each node in turn gives one.
-std::vector<Leaf> in_turn(const std::vector<std::int32_t>& node_of) {
+std::vector<Leaf> allowed_leaves(const Tree& tree) {
+  std::vector<Leaf> leaves;
+  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
+    if (tree.allowed(leaf)) leaves.push_back(leaf);
+  }
+  return leaves;
+}
+
+// These leaves in an order in which each node in turn gives one.
+std::vector<Leaf> in_turn(const std::vector<Leaf>& leaves, const std::vector<std::int32_t>& node_of) {
   std::vector<int> seen(node_of.empty() ? 0 : at(*std::max_element(node_of.begin(), node_of.end())) + 1, 0);
   std::vector<std::pair<int, Leaf>> turns;
-  turns.reserve(node_of.size());
-  for (std::size_t leaf = 0; leaf < node_of.size(); ++leaf) {
-    turns.emplace_back(seen[at(node_of[leaf])]++, static_cast<Leaf>(leaf));
-  }
+  turns.reserve(leaves.size());
+  for (const Leaf leaf : leaves) turns.emplace_back(seen[at(node_of[at(leaf)])]++, leaf);
   std::sort(turns.begin(), turns.end());
   std::vector<Leaf> order;
   order.reserve(turns.size());
@@ -99,14 +106,31 @@ std::optional<Parameters> given_on_levels(const Tree& tree, Parameters parameter
   return parameters;
 }
 
-// The same of a network with distances, which has to have both on all levels.
+// Of its links; nothing where one has none.
+std::optional<double> least_bandwidth(const topo::Interconnect::Network& network) {
+  std::vector<std::optional<double>> links;
+  if (const auto* torus = std::get_if<topo::Torus>(&network)) {
+    for (const topo::Step& step : torus->steps) links.push_back(step.bandwidth);
+    if (torus->nodes_per_router > 1) links.push_back(torus->link.bandwidth);
+  } else if (const auto* dragonfly = std::get_if<topo::Dragonfly>(&network)) {
+    links = {dragonfly->local.bandwidth, dragonfly->global.bandwidth, dragonfly->link.bandwidth};
+  } else {
+    links = {std::get<topo::DistanceTable>(network).bandwidth};
+  }
+  return *std::min_element(links.begin(), links.end());  // nothing is less than any number
+}
+
+// The same of a network with distances, which has to have both on all levels: the latency of the nearest nodes, the
+// bandwidth of the narrowest link.
 std::optional<Parameters> given_by_network(const Tree& tree, Parameters parameters, std::vector<bool>& given) {
+  std::optional<double> bandwidth = least_bandwidth(tree.interconnect()->network());
   try {
     const Tree latency = tree.with_metric(topo::Metric::kLatency);
-    const Tree per_byte = tree.with_metric(topo::Metric::kBandwidth);
     for (std::size_t level = 0; level < given.size(); ++level) {
+      if (level > 0) bandwidth = tree.level(static_cast<int>(level)).bandwidth;
+      if (!bandwidth) return std::nullopt;
       parameters.levels[level].latency = latency.cost(static_cast<int>(level));
-      parameters.levels[level].per_byte = per_byte.cost(static_cast<int>(level));
+      parameters.levels[level].per_byte = 1 / *bandwidth;
       given[level] = true;
     }
   } catch (const Error&) {
@@ -137,8 +161,9 @@ void set_parameters(Modelled& result, const Tree& tree, int levels, const Parame
 
 Modelled modelled(const Tree& tree, schedule::Rank ranks, const Parameters* measured, bool by_node) {
   if (ranks < 1) throw Error(Fault::kInput, "ranks: expected at least 1, found " + std::to_string(ranks));
-  if (ranks > tree.leaf_count()) {
-    throw Error(Fault::kMismatch, "ranks: the machine has slots for " + std::to_string(tree.leaf_count()) +
+  std::vector<Leaf> order = allowed_leaves(tree);
+  if (std::cmp_greater(ranks, order.size())) {
+    throw Error(Fault::kMismatch, "ranks: the machine has slots for " + std::to_string(order.size()) +
                                       " ranks, found " + std::to_string(ranks));
   }
   Modelled result;
@@ -146,11 +171,9 @@ Modelled modelled(const Tree& tree, schedule::Rank ranks, const Parameters* meas
   result.names = names_of(tree);
   result.nodes_are_shared = ranks > 1;
   Colours colours = objects_above(tree);
-  std::vector<Leaf> order(at(tree.leaf_count()));
-  std::iota(order.begin(), order.end(), 0);
   const auto levels = static_cast<int>(colours.size()) + 1;
   const bool has_nodes = result.across > 0 && result.across < levels;
-  if (has_nodes && by_node) order = in_turn(colours[at(result.across - 1)]);
+  if (has_nodes && by_node) order = in_turn(order, colours[at(result.across - 1)]);
   order.resize(at(ranks));
   for (auto& level : colours) level = chosen(level, order);
   if (has_nodes) result.nodes_are_shared = has_equal_entries(colours[at(result.across - 1)]);

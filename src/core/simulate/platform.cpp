@@ -21,16 +21,18 @@ using topo::Kind;
 using topo::Leaf;
 using topo::Object;
 
+// In any order: hosts that are not equally deep below the root are numbered depth first.
 void require_numbered_nodes(const topo::Tree& tree) {
-  int nodes = 0;
+  std::vector<int> numbers;
   for (Object object = 0; object < tree.object_count(); ++object) {
-    if (tree.level(tree.level_of(object)).kind == Kind::kNode && tree.os_index(object) == nodes) ++nodes;
+    if (tree.level(tree.level_of(object)).kind == Kind::kNode) numbers.push_back(tree.os_index(object));
   }
-  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
-    const Object node = tree.node_of(leaf);
-    if (node >= 0 && tree.os_index(node) >= 0 && tree.os_index(node) < nodes) continue;
-    throw Error(Fault::kUnsupported, "machine: expected a network of nodes, numbered in their order, found another");
-  }
+  std::sort(numbers.begin(), numbers.end());
+  bool good = true;
+  for (std::size_t i = 0; i < numbers.size(); ++i) good = good && numbers[i] == static_cast<int>(i);
+  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) good = good && tree.node_of(leaf) >= 0;
+  if (good) return;
+  throw Error(Fault::kUnsupported, "machine: expected a network of nodes with the numbers 0, 1, ..., found another");
 }
 
 }  // namespace

@@ -87,9 +87,11 @@ std::int64_t count_nodes(const DistanceTable& table) {
   }
   for (std::int64_t i = 0; i < nodes * nodes; ++i) {
     const double value = table.values[static_cast<std::size_t>(i)];
+    const bool own = i / nodes == i % nodes;
+    if (std::isfinite(value) && (own ? value == 0 : value >= 0)) continue;  // no text for millions of right ones
     const std::string place = "distances[" + std::to_string(i / nodes) + "][" + std::to_string(i % nodes) + "]";
     require_cost(value, place);
-    if (i / nodes == i % nodes && value != 0) refuse_network(place + ": expected 0, found " + std::to_string(value));
+    refuse_network(place + ": expected 0, found " + std::to_string(value));
   }
   return nodes;
 }

@@ -175,14 +175,17 @@ Tree Tree::with_allowed(std::span<const Leaf> leaves) const {
   return copy;
 }
 
-// Leaf `handle` of a cut tree owns all PUs below `object`; it is allowed when one of the leaves below is.
+// Leaf `handle` of a cut tree is allowed when one of the leaves below `object` is, and owns the PUs of those; all PUs
+// where none is.
 void Tree::give_leaf(TreeBuilder& builder, std::int32_t handle, Object object) const {
   std::vector<int> owned;
+  const Leaf end = first_leaf(object) + leaves_below(object);
   bool usable = false;
-  for (Leaf leaf = first_leaf(object); leaf < first_leaf(object) + leaves_below(object); ++leaf) {
+  for (Leaf leaf = first_leaf(object); leaf < end; ++leaf) usable = usable || allowed(leaf);
+  for (Leaf leaf = first_leaf(object); leaf < end; ++leaf) {
+    if (usable && !allowed(leaf)) continue;
     const auto numbers = pus(leaf);
     owned.insert(owned.end(), numbers.begin(), numbers.end());
-    usable = usable || allowed(leaf);
   }
   std::sort(owned.begin(), owned.end());
   builder.set_pus(handle, std::move(owned));

@@ -59,7 +59,7 @@ std::vector<SlotTree::Slot> Multisection::place(const Piece& guide, std::uint64_
   slot_of_.assign(guide.name.size(), -1);
   constexpr int kThorough = 3;  // repeats from which hubs are worth theirs, too
   hubs_ = context_.repeats < kThorough && has_hubs(guide.graph);
-  place_below(0, 0, guide, seed);
+  place_below(0, 0, guide, seed, false);
   return std::move(slot_of_);
 }
 
@@ -96,7 +96,8 @@ void Multisection::fill(std::span<const Child> children, std::span<const Vertex>
 }
 
 // The best of several bisections; ties go to the first.
-Sides Multisection::best_division(const Guide& graph, Window window, std::int64_t aim, std::uint64_t seed) {
+Sides Multisection::best_division(const Guide& graph, Window window, std::int64_t aim, std::uint64_t seed,
+                                  std::atomic<bool>& unsettled) {
   constexpr double kAlike = 0.02;  // cuts that differ by no more are taken for the best there is
   const std::vector<double> total = totals_of(graph, workers_);
   std::vector<Trial> trials;
@@ -117,18 +118,18 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
     const auto half_more = static_cast<int>(trials.size() + (trials.size() + 1) / 2);
     try_until(std::min(half_more, most));
   }
-  if (!alike(trials, kAlike)) unsettled_.store(true, std::memory_order_relaxed);
+  if (!alike(trials, kAlike)) unsettled.store(true, std::memory_order_relaxed);
   const auto best =
       std::min_element(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.cut < b.cut; });
   return std::move(best->sides);
 }
 
-// Bisects until one child is left for each part; part_of[name] becomes its index. `spent`: what holds the graph and its
-// names, if they are not needed afterwards; their memory is used again.
+// Bisects until one child is left for each part; result.part_of[name] becomes its index. `spent`: what holds the graph
+// and its names, if they are not needed afterwards; their memory is used again.
 void Multisection::divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name,
-                          std::uint64_t seed, std::vector<Vertex>& part_of, Piece* spent) {
+                          std::uint64_t seed, Division& result, Piece* spent) {
   if (children.size() == 1 || name.empty() || !workers_.go_on(context_.repeats * steps_of(graph))) {
-    fill(children, name, part_of);
+    fill(children, name, result.part_of);
     return;
   }
   std::int64_t total = 0;
@@ -142,7 +143,8 @@ void Multisection::divide(std::span<const Child> children, const Guide& graph, s
   const Window window{std::max<std::int64_t>(0, ranks - (total - left)), std::min(ranks, left)};
   const auto share =
       static_cast<std::int64_t>(static_cast<double>(ranks) * static_cast<double>(left) / static_cast<double>(total));
-  const Sides sides = best_division(graph, window, std::clamp(share, window.least, window.most), seed);
+  const Sides sides =
+      best_division(graph, window, std::clamp(share, window.least, window.most), seed, result.unsettled);
   const std::vector<Vertex> side(sides.begin(), sides.end());
   auto pieces = pieces_of(graph, name, side, 2, workers_);
   const std::int64_t steps = steps_of(graph);
@@ -150,30 +152,33 @@ void Multisection::divide(std::span<const Child> children, const Guide& graph, s
   workers_.for_each(2, steps, [&](int i) {
     Piece& piece = pieces[at(i)];
     divide(i == 0 ? children.first(half) : children.subspan(half), piece.graph, piece.name,
-           seed_of(seed, 100 + static_cast<std::uint64_t>(i)), part_of, &piece);
+           seed_of(seed, 100 + static_cast<std::uint64_t>(i)), result, &piece);
   });
 }
 
-// The child of each vertex, by its index.
-std::vector<Vertex> Multisection::divide_among(std::span<const Child> children, const Guide& graph,
-                                               std::uint64_t seed) {
+// Without regrouping.
+void Multisection::divide_all(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
+                              Division& result) {
   std::vector<Vertex> self(graph.size.size());
   std::iota(self.begin(), self.end(), 0);
-  std::vector<Vertex> part_of(graph.size.size(), 0);
-  divide(children, graph, self, seed, part_of);
-  if (children.size() == 2) return part_of;
-  regroup_parts(children, graph, seed_of(seed, 103), part_of);
-  return part_of;
+  result.part_of.assign(graph.size.size(), 0);
+  divide(children, graph, self, seed, result);
+}
+
+void Multisection::divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
+                                Division& result) {
+  divide_all(children, graph, seed, result);
+  if (children.size() > 2) regroup_parts(children, graph, seed_of(seed, 103), result);
 }
 
 // Regroups where the parts are so many that four of them are a different problem.
 void Multisection::regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
-                                 std::vector<Vertex>& part_of) {
+                                 Division& result) {
   constexpr std::size_t kFewParts = 4;
   constexpr std::size_t kManyParts = 512;
   constexpr int kSettled = 3;  // so many times fewer rounds where bisections agree
   if (graph.vertices() < kSmall || children.size() <= kFewParts || children.size() > kManyParts) return;
-  const bool settled = !unsettled_.load(std::memory_order_relaxed);
+  const bool settled = !result.unsettled.load(std::memory_order_relaxed);
   const int rounds = settled ? context_.regroupings / kSettled : context_.regroupings;
   if (rounds == 0) return;
   Context fewer = context_;
@@ -183,13 +188,11 @@ void Multisection::regroup_parts(std::span<const Child> children, const Guide& g
     std::vector<Child> chosen;
     chosen.reserve(parts.size());
     for (const Vertex part : parts) chosen.push_back(children[at(part)]);
-    std::vector<Vertex> self(some.size.size());
-    std::iota(self.begin(), self.end(), 0);
-    std::vector<Vertex> result(some.size.size(), 0);
-    other.divide(chosen, some, self, some_seed, result);
-    return result;
+    Division again;
+    other.divide_all(chosen, some, some_seed, again);
+    return std::move(again.part_of);
   };
-  regroup(graph, static_cast<Vertex>(children.size()), {rounds, seed}, workers_, divide, part_of);
+  regroup(graph, static_cast<Vertex>(children.size()), {rounds, seed}, workers_, divide, result.part_of);
 }
 
 // Most at the root, whose borders cost most.
@@ -199,7 +202,8 @@ AnnealingEffort Multisection::annealing_of(int level, std::uint64_t seed) const 
   return {level == 0 ? context_.annealing : context_.annealing / kBelow, context_.annealing * kArcsOfTrial, seed};
 }
 
-void Multisection::place_below(int level, SlotTree::Group group, const Piece& piece, std::uint64_t seed) {
+void Multisection::place_below(int level, SlotTree::Group group, const Piece& piece, std::uint64_t seed,
+                               bool unsettled) {
   const auto ranks = static_cast<std::int64_t>(piece.name.size());
   if (ranks == 0) return;
   if (level + 1 >= tree_.levels() || ranks == 1) {  // all slots below are equally far from each other
@@ -209,17 +213,21 @@ void Multisection::place_below(int level, SlotTree::Group group, const Piece& pi
   }
   const std::vector<Child> children = children_for(level, group, ranks);
   if (children.size() == 1) {
-    place_below(level + 1, children.front().group, piece, seed);
+    place_below(level + 1, children.front().group, piece, seed, unsettled);
     return;
   }
-  std::vector<Vertex> part_of = divide_among(children, piece.graph, seed);
+  Division division;
+  division.unsettled = unsettled;
+  divide_among(children, piece.graph, seed, division);
   if (!hubs_ && piece.graph.vertices() > kSmall) {
     anneal_borders(piece.graph, static_cast<Vertex>(children.size()), annealing_of(level, seed_of(seed, 99)), workers_,
-                   part_of);
+                   division.part_of);
   }
-  const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()), workers_);
+  const auto pieces =
+      pieces_of(piece.graph, piece.name, division.part_of, static_cast<Vertex>(children.size()), workers_);
   workers_.for_each(static_cast<int>(children.size()), steps_of(piece.graph), [&](int i) {
-    place_below(level + 1, children[at(i)].group, pieces[at(i)], seed_of(seed, 103 + static_cast<std::uint64_t>(i)));
+    place_below(level + 1, children[at(i)].group, pieces[at(i)], seed_of(seed, 103 + static_cast<std::uint64_t>(i)),
+                division.unsettled);
   });
 }
 

@@ -38,24 +38,29 @@ class Multisection {
     std::int64_t capacity;
     Vertex index = 0;  // among the children that get ranks
   };
+  // Of one object's ranks among its children. Each has its own: what other subtrees find depends on the threads.
+  struct Division {
+    std::vector<Vertex> part_of;          // the child of each vertex, by its index
+    std::atomic<bool> unsettled = false;  // here or further out the two best cuts of some bisection differ clearly
+  };
   [[nodiscard]] std::vector<Child> children_for(int level, SlotTree::Group group, std::int64_t ranks) const;
   static void fill(std::span<const Child> children, std::span<const Vertex> name, std::vector<Vertex>& part_of);
-  Sides best_division(const Guide& graph, Window window, std::int64_t aim, std::uint64_t seed);
+  Sides best_division(const Guide& graph, Window window, std::int64_t aim, std::uint64_t seed,
+                      std::atomic<bool>& unsettled);
   void divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name, std::uint64_t seed,
-              std::vector<Vertex>& part_of, Piece* spent = nullptr);
-  std::vector<Vertex> divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed);
-  void regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
-                     std::vector<Vertex>& part_of);
+              Division& result, Piece* spent = nullptr);
+  void divide_all(std::span<const Child> children, const Guide& graph, std::uint64_t seed, Division& result);
+  void divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed, Division& result);
+  void regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed, Division& result);
   [[nodiscard]] AnnealingEffort annealing_of(int level, std::uint64_t seed) const;
-  void place_below(int level, SlotTree::Group group, const Piece& piece, std::uint64_t seed);
+  void place_below(int level, SlotTree::Group group, const Piece& piece, std::uint64_t seed, bool unsettled);
 
   const SlotTree& tree_;
   const Context& context_;
   Spread spread_;
   Workers& workers_;
   Bisections bisections_;
-  bool hubs_ = false;                    // in what is divided
-  std::atomic<bool> unsettled_ = false;  // the two best cuts of some bisections differ clearly
+  bool hubs_ = false;  // in what is divided
   std::vector<SlotTree::Slot> slot_of_;
 };
 
