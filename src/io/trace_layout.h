@@ -43,7 +43,7 @@ struct FileHeader {
   std::int32_t rank;
   std::int32_t ranks;
   std::int32_t thread;
-  std::uint32_t finished;  // 1 once the rank has completed MPI_Finalize
+  std::uint32_t finished;  // 1 once the rank has completed MPI_Finalize, or closed its last session
   std::uint32_t reserved;
   std::array<std::uint64_t, 3> section;  // offsets of pairs, calls and log in the file
   std::array<char, 256> host;            // texts end with a zero byte

@@ -2,6 +2,7 @@
 // docs/reference/formats/pattern.md defines the bytes of a call.
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/pattern/pattern.h"
@@ -16,13 +17,9 @@ namespace {
 using core::pattern::Class;
 using core::pattern::Operation;
 
-std::uint64_t bytes_of(Thread& thread, const Buffer& buffer) {
-  return buffer.count <= 0 ? 0 : static_cast<std::uint64_t>(buffer.count) * type_bytes(thread, buffer.type);
-}
-
 // What a rank gives: its send buffer, or with MPI_IN_PLACE what stands in the other one.
 std::uint64_t share_of(Thread& thread, const Buffer& buffer, const Buffer& in_place) {
-  return bytes_of(thread, buffer.address == MPI_IN_PLACE ? in_place : buffer);
+  return (buffer.address == MPI_IN_PLACE ? in_place : buffer).bytes(thread);
 }
 
 // Whether no rank leaves the call before all have entered it.
@@ -67,23 +64,23 @@ bool other_root(const Communicator& communicator, int root, int& world_rank) {
 void barrier(const Scene& scene, MPI_Comm comm) { without_root(scene, Operation::kBarrier, 0, comm); }
 
 void bcast(const Scene& scene, Buffer buffer, int root, MPI_Comm comm) {
-  with_root(scene, Operation::kBcast, bytes_of(scene.thread, buffer), root, comm);
+  with_root(scene, Operation::kBcast, buffer.bytes(scene.thread), root, comm);
 }
 
 void reduce(const Scene& scene, Buffer buffer, int root, MPI_Comm comm) {
-  with_root(scene, Operation::kReduce, bytes_of(scene.thread, buffer), root, comm);
+  with_root(scene, Operation::kReduce, buffer.bytes(scene.thread), root, comm);
 }
 
 void allreduce(const Scene& scene, Buffer buffer, MPI_Comm comm) {
-  without_root(scene, Operation::kAllreduce, bytes_of(scene.thread, buffer), comm);
+  without_root(scene, Operation::kAllreduce, buffer.bytes(scene.thread), comm);
 }
 
 void scan(const Scene& scene, Buffer buffer, MPI_Comm comm) {
-  without_root(scene, Operation::kScan, bytes_of(scene.thread, buffer), comm);
+  without_root(scene, Operation::kScan, buffer.bytes(scene.thread), comm);
 }
 
 void exscan(const Scene& scene, Buffer buffer, MPI_Comm comm) {
-  without_root(scene, Operation::kExscan, bytes_of(scene.thread, buffer), comm);
+  without_root(scene, Operation::kExscan, buffer.bytes(scene.thread), comm);
 }
 
 // The arguments of the root's side count at the root (its send buffer may be MPI_IN_PLACE, and is not significant on an
@@ -106,7 +103,7 @@ void allgatherv(const Scene& scene, Buffer send, BufferList receive, MPI_Comm co
   const Communicator* communicator = find_communicator(scene.thread, comm);
   if (communicator == nullptr) return;
   const std::uint64_t bytes =
-      send.address == MPI_IN_PLACE ? receive.bytes(scene.thread, communicator->rank) : bytes_of(scene.thread, send);
+      send.address == MPI_IN_PLACE ? receive.bytes(scene.thread, communicator->rank) : send.bytes(scene.thread);
   without_root(scene, Operation::kAllgatherv, bytes, comm);
 }
 
@@ -118,7 +115,9 @@ void reduce_scatter(const Scene& scene, Counts counts, MPI_Datatype type, MPI_Co
   const Communicator* communicator = find_communicator(scene.thread, comm);
   if (communicator == nullptr) return;
   std::uint64_t elements = 0;
-  for (int i = 0; i < communicator->local.size(); ++i) elements += static_cast<std::uint64_t>(counts[i]);
+  for (int i = 0; i < communicator->local.size(); ++i) {
+    elements += static_cast<std::uint64_t>(std::max<MPI_Count>(counts[i], 0));
+  }
   without_root(scene, Operation::kReduceScatter, elements * type_bytes(scene.thread, type), comm);
 }
 
@@ -126,14 +125,14 @@ void reduce_scatter_block(const Scene& scene, Buffer buffer, MPI_Comm comm) {
   const Communicator* communicator = find_communicator(scene.thread, comm);
   if (communicator == nullptr) return;
   const auto ranks = static_cast<std::uint64_t>(communicator->local.size());
-  without_root(scene, Operation::kReduceScatterBlock, bytes_of(scene.thread, buffer) * ranks, comm);
+  without_root(scene, Operation::kReduceScatterBlock, buffer.bytes(scene.thread) * ranks, comm);
 }
 
 void gatherv(const Scene& scene, Buffer send, int root, MPI_Comm comm) {
   const Communicator* communicator = find_communicator(scene.thread, comm);
   int world_rank = -1;
   if (communicator == nullptr || !other_root(*communicator, root, world_rank)) return;
-  const std::uint64_t bytes = bytes_of(scene.thread, send);
+  const std::uint64_t bytes = send.bytes(scene.thread);
   if (bytes > 0) scene.receipt.add(world_rank, Class::kCollective, bytes);
 }
 
@@ -141,7 +140,7 @@ void scatterv(const Scene& scene, Buffer receive, int root, MPI_Comm comm) {
   const Communicator* communicator = find_communicator(scene.thread, comm);
   int world_rank = -1;
   if (communicator == nullptr || !other_root(*communicator, root, world_rank)) return;
-  const std::uint64_t bytes = bytes_of(scene.thread, receive);
+  const std::uint64_t bytes = receive.bytes(scene.thread);
   if (bytes > 0) scene.receipt.add(world_rank, Class::kCollective, bytes, true);
 }
 
@@ -161,7 +160,7 @@ void alltoallv(const Scene& scene, BufferList send, BufferList receive, MPI_Comm
 void neighbor_same(const Scene& scene, Buffer send, MPI_Comm comm) {
   Communicator* communicator = find_communicator(scene.thread, comm);
   if (communicator == nullptr) return;
-  const std::uint64_t bytes = bytes_of(scene.thread, send);
+  const std::uint64_t bytes = send.bytes(scene.thread);
   for (const int rank : find_neighbors(*communicator, comm)) {
     if (rank != MPI_PROC_NULL) scene.receipt.add(communicator->local[rank], Class::kNeighbor, bytes);
   }

@@ -16,6 +16,8 @@ struct Receipt;
 struct Thread;
 
 struct Buffer {
+  [[nodiscard]] std::uint64_t bytes(Thread& thread) const;
+
   const void* address;
   MPI_Count count;
   MPI_Datatype type;

@@ -1,8 +1,6 @@
 // One-sided calls: the origin knows both ends. A Get moves data from the target to the caller.
 #include <mpi.h>
 
-#include <cstdint>
-
 #include "core/pattern/pattern.h"
 #include "preload/communicator.h"
 #include "preload/hooks.h"
@@ -15,8 +13,7 @@ void move(const Scene& scene, const Buffer& buffer, int target, MPI_Win win, boo
   if (target == MPI_PROC_NULL) return;
   const WorldRanks* ranks = find_window(win);
   if (ranks == nullptr || target < 0 || target >= ranks->size()) return;
-  const std::uint64_t bytes = static_cast<std::uint64_t>(buffer.count) * type_bytes(scene.thread, buffer.type);
-  scene.receipt.add((*ranks)[target], core::pattern::Class::kRma, bytes, pulled);
+  scene.receipt.add((*ranks)[target], core::pattern::Class::kRma, buffer.bytes(scene.thread), pulled);
 }
 
 }  // namespace

@@ -43,6 +43,10 @@ std::uint64_t spread(std::uint64_t key) noexcept {
   return mixed ^ mixed >> 32U;
 }
 
+// The phase is in the highest bits. A multiplication carries upwards only, so that after one spread() all phases of a
+// pair would have the same low bits, by which cells are found.
+std::uint64_t phase_hash(std::uint64_t key) noexcept { return spread(spread(key)); }
+
 std::size_t whole_pages(std::size_t bytes) noexcept {
   return (bytes + layout::kPageBytes - 1) / layout::kPageBytes * layout::kPageBytes;
 }
@@ -63,13 +67,14 @@ bool reserve_blocks(int file, std::uint64_t offset, std::size_t bytes) noexcept 
   return failure == 0;
 }
 
-bool counted_since_cut(const layout::PairCell& cell) noexcept {
-  return cell.messages != cell.cut_messages || cell.bytes != cell.cut_bytes;
-}
+// Bytes come with messages only.
+bool counted_since_cut(const layout::PairCell& cell) noexcept { return cell.messages != cell.cut_messages; }
 
 }  // namespace
 
-Part::Part(std::string path, const PartOwner& owner) : path_(std::move(path)) {
+Part::Part(std::string path) : path_(std::move(path)) {}
+
+Part::Part(std::string path, const PartOwner& owner) : Part(std::move(path)) {  // from here on ~Part() runs
   open_file();
   std::uint64_t offset = 0;
   header_ = static_cast<layout::FileHeader*>(map(layout::kPageBytes, offset));
@@ -140,6 +145,7 @@ bool Part::open_section(layout::SectionKind kind, std::uint32_t cell_bytes, std:
 // Switches to a filled copy of a section and gives the old one back. An old section that the file's header still needs,
 // because the copy is in plain memory only, stays in the file.
 void Part::adopt(layout::SectionKind kind, const Section& section) noexcept {
+  const std::scoped_lock lock(moving_);
   Section& old = sections_[kind];
   if (section.offset != 0) {
     std::atomic_ref<std::uint64_t>(layout::section_offset(*header_, kind))
@@ -149,7 +155,6 @@ void Part::adopt(layout::SectionKind kind, const Section& section) noexcept {
                 static_cast<off_t>(old.bytes));
     }
   }
-  const std::scoped_lock lock(moving_);
   munmap(old.header, old.bytes);
   old = section;
   ++moves_;
@@ -163,7 +168,7 @@ std::uint64_t cell_hash(const layout::PairCell& cell) noexcept {
 }
 template <>
 std::uint64_t cell_hash(const layout::PhaseCell& cell) noexcept {
-  return spread(cell.key);
+  return phase_hash(cell.key);
 }
 template <>
 std::uint64_t cell_hash(const layout::CallCell& cell) noexcept {
@@ -332,7 +337,7 @@ void Part::add_to_phase(std::uint64_t phase, layout::PairCell& pair) noexcept {
   const std::uint64_t bytes = pair.bytes - std::exchange(pair.cut_bytes, pair.bytes);
   if (phase == 0) return;
   const std::uint64_t key = layout::phase_key(phase, pair.key);
-  auto* cell = find<layout::PhaseCell>(layout::kPhases, spread(key),
+  auto* cell = find<layout::PhaseCell>(layout::kPhases, phase_hash(key),
                                        [key](const layout::PhaseCell& each) { return each.key == key; }, {key, 0, 0});
   if (cell == nullptr) return;
   cell->messages += messages;

@@ -64,11 +64,13 @@ class Part {
   // Everything in this part, as values.
   [[nodiscard]] io::TraceRecords records() const;
 
-  void mark_finished() noexcept { header_->finished = 1; }
+  void mark_finished(bool finished) noexcept { header_->finished = finished ? 1 : 0; }
   void remove_file() noexcept;
   [[nodiscard]] bool on_disk() const noexcept { return file_ >= 0; }
 
  private:
+  explicit Part(std::string path);
+
   // A mapped section: its header, then cells or bytes.
   struct Section {
     layout::SectionHeader* header = nullptr;

@@ -159,10 +159,18 @@ void Process::describe_owner(MPI_Group world) {
   if (!output_.empty()) make_parts_folder();
 }
 
+std::string Process::part_file(int thread) const {
+  return parts_ + "/rank-" + std::to_string(owner_.rank) + "-" + std::to_string(thread) + ".part";
+}
+
 void Process::make_parts_folder() {
   parts_ = output_ + ".parts";
   mkdir(parts_.c_str(), S_IRWXU);
-  if (is_own_folder(parts_)) return;
+  if (is_own_folder(parts_)) {
+    for (int left = 0; threads_.empty() && unlink(part_file(left).c_str()) == 0; ++left) {  // by an earlier run
+    }
+    return;
+  }
   print_verbose(parts_ + ": expected a folder of this user alone; a crash will lose the records");
   parts_.clear();
 }
@@ -179,9 +187,15 @@ void Process::try_start() {
   }
   MPI_Group world = MPI_GROUP_NULL;
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  describe_owner(world);
-  open_keys();
+  record_in(world);
   arm_finish();
+}
+
+// The first time, or again after the last session has ended.
+void Process::record_in(MPI_Group world) {
+  describe_owner(world);
+  if (communicator_key_ == MPI_KEYVAL_INVALID) open_keys();
+  for (const auto& thread : threads_) thread->part.mark_finished(false);
   state_ = State::kRecording;
 }
 
@@ -190,7 +204,10 @@ void Process::start() noexcept {
   shielded([this] {  // after sessions the world comes late
     const Call call;
     const std::scoped_lock lock(mutex_);
-    if (state_ == State::kRecording) arm_finish();
+    if (state_ != State::kRecording) return;
+    MPI_Group world = MPI_GROUP_NULL;
+    if (world_group_ == MPI_GROUP_NULL && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) record_in(world);
+    arm_finish();
   });
 }
 
@@ -198,9 +215,7 @@ void Process::start() noexcept {
 void Process::follow_session(MPI_Session session) {
   MPI_Group world = MPI_GROUP_NULL;
   if (PMPI_Group_from_session_pset(session, "mpi://WORLD", &world) != MPI_SUCCESS) return;
-  describe_owner(world);
-  if (communicator_key_ == MPI_KEYVAL_INVALID) open_keys();
-  state_ = State::kRecording;
+  record_in(world);
 }
 
 void Process::start_session(MPI_Session session) noexcept {
@@ -208,7 +223,12 @@ void Process::start_session(MPI_Session session) noexcept {
     const std::scoped_lock lock(mutex_);
     if (finish_armed_ || state_ == State::kOff) return;
     sessions_.push_back(session);
-    if (world_group_ == MPI_GROUP_NULL && wanted()) follow_session(session);
+    if (world_group_ != MPI_GROUP_NULL) return;
+    if (wanted()) {
+      follow_session(session);
+    } else {
+      state_ = State::kOff;
+    }
   });
   enter();
 }
@@ -224,9 +244,11 @@ void Process::end_session(MPI_Session session) noexcept {
     if (world_group_ != MPI_GROUP_NULL) PMPI_Group_free(&world_group_);
     if (!sessions_.empty()) {
       follow_session(sessions_.front());
-    } else {
-      for (const auto& thread : threads_) thread->part.mark_finished();
+      return;
     }
+    for (const auto& thread : threads_) thread->part.mark_finished(true);
+    PMPI_Comm_free_keyval(&communicator_key_);  // the MPI may give the same number to another library
+    PMPI_Win_free_keyval(&window_key_);
   });
 }
 #endif
@@ -239,8 +261,7 @@ Thread* Process::make_thread() {
   }
   PartOwner owner = owner_;
   owner.thread = static_cast<int>(threads_.size());
-  const std::string name = "/rank-" + std::to_string(owner.rank) + "-" + std::to_string(owner.thread) + ".part";
-  const std::string file = parts_.empty() ? std::string() : parts_ + name;
+  const std::string file = parts_.empty() ? std::string() : part_file(owner.thread);
   threads_.push_back(std::make_unique<Thread>(file, owner));
   if (!file.empty() && !threads_.back()->part.on_disk())
     print_verbose(file + ": cannot be made; a crash will lose its records");
@@ -314,7 +335,7 @@ void Process::log_world() {
 
 void Process::close_parts(bool written) noexcept {
   for (const auto& thread : threads_) {
-    thread->part.mark_finished();
+    thread->part.mark_finished(true);
     if (written) thread->part.remove_file();
   }
   // Fails while another rank's parts are there: the last one removes it.
@@ -337,7 +358,7 @@ void Process::finish() noexcept {
   if (!written && !output_.empty() && !kSimulated && owner_.rank == 0)
     print_verbose(output_ + ": not written" + (parts_.empty() ? "" : "; the records are in " + parts_));
   if (written && owner_.rank == 0) print_verbose(output_ + ": written");
-  PMPI_Group_free(&world_group_);
+  if (world_group_ != MPI_GROUP_NULL) PMPI_Group_free(&world_group_);
 }
 
 }  // namespace ranktree::preload

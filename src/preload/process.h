@@ -55,6 +55,8 @@ class Process {
   void try_start();
   bool wanted();
   void describe_owner(MPI_Group world);
+  void record_in(MPI_Group world);
+  [[nodiscard]] std::string part_file(int thread) const;
   void make_parts_folder();
   void open_keys();
   void arm_finish();

@@ -19,20 +19,24 @@ namespace {
 
 // Fills this thread's receipt; nullptr when nothing is recorded.
 Thread* described(Description describe) {
-  Thread* thread = Process::instance().enter();
+  Thread* thread = this_thread != nullptr ? this_thread : Process::instance().enter();
   if (thread == nullptr) return nullptr;
   thread->receipt.clear();
   describe(Scene{*thread, thread->receipt});
   return thread;
 }
 
-bool blocks(std::string_view call) { return !call.starts_with("MPI_I"); }
+// By its name: that of a nonblocking call begins with MPI_I.
+bool blocks(const char* call) { return call[std::string_view("MPI_").size()] != 'I'; }
 
 }  // namespace
 
+std::uint64_t Buffer::bytes(Thread& thread) const {
+  return count <= 0 ? 0 : static_cast<std::uint64_t>(count) * type_bytes(thread, type);
+}
+
 std::uint64_t BufferList::bytes(Thread& thread, int i) const {
-  const MPI_Count count = counts[i];
-  return count <= 0 ? 0 : static_cast<std::uint64_t>(count) * type_bytes(thread, types != nullptr ? types[i] : type);
+  return Buffer{address, counts[i], types != nullptr ? types[i] : type}.bytes(thread);
 }
 
 void record(const char* call, Description describe) noexcept {

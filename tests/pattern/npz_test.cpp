@@ -326,6 +326,19 @@ TEST(PatternNpz, RefusesBadCommunicatorsAndCalls) {
                    "call_operation[0]: expected 0..12, found 99"}});
 }
 
+TEST(PatternNpz, KeepsSumsOfAllRanksAbove2To53) {
+  core::pattern::Pattern pattern = test::full_pattern();
+  ASSERT_FALSE(pattern.collectives.empty());
+  pattern.collectives[0].bytes = 1e17;
+  pattern.sent = {
+      {.communicator = 0, .call = core::pattern::SendCall::kSend, .bucket = 40, .messages = 4, .bytes = 3e18}};
+  const core::pattern::Pattern again = read_pattern_npz(write_pattern_npz(pattern), "f");
+  EXPECT_EQ(again.collectives[0].bytes, 1e17);
+  EXPECT_EQ(again.sent[0].bytes, 3e18);
+  pattern.sent[0].bytes = 1e26;
+  EXPECT_THROW(core::pattern::validate(pattern, "f"), core::Error);
+}
+
 TEST(PatternNpz, KeepsPhases) {
   const core::pattern::Pattern pattern = read_pattern_npz(write_pattern_npz(test::full_pattern()), "f");
   ASSERT_TRUE(pattern.phased);

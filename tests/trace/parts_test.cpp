@@ -400,7 +400,7 @@ TEST(RecoverTrace, CombinesExistingPartsAndNamesMissingOnes) {
   {
     Part zero(folder / "rank-0-0.part", owner(0, 4));
     zero.pair(layout::pair_key(2, Class::kPointToPoint, false))->messages = 7;
-    zero.mark_finished();
+    zero.mark_finished(true);
     Part second_thread(folder / "rank-0-1.part", owner(0, 4));
     second_thread.pair(layout::pair_key(2, Class::kPointToPoint, false))->messages = 3;
     Part two(folder / "rank-2-0.part", owner(2, 4));
@@ -422,7 +422,7 @@ TEST(RecoverTrace, IsCompleteWhenEveryRankFinished) {
   const Folder folder;
   for (int rank = 0; rank < 3; ++rank) {
     Part part(folder / ("rank-" + std::to_string(rank) + "-0.part"), owner(rank, 3));
-    part.mark_finished();
+    part.mark_finished(true);
   }
   EXPECT_TRUE(recover_trace(folder.path()).metadata.complete);
 }

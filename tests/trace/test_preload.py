@@ -68,11 +68,16 @@ def test_the_library_alone_writes_the_trace(mpi, library, made, output):
     assert not parts_of(output).exists()
 
 
-def test_calls_with_wrong_roots_are_not_counted(mpi, made, traced):
-    """MPI refuses them; one of them made the whole trace unreadable."""
+def test_refused_calls_leave_the_trace_readable(mpi, made, traced):
+    """Both made it unreadable. A wrong root is not counted; a count below 0 is a call or a message of no bytes."""
     known_bugs.skip(mpi, "no-argument-checks")
-    trace = traced(3, made("wrong_root.c"))
-    assert trace.record.calls == {("Bcast", 2, 3, (0, 1, 2), ()): (3, 12)}
+    trace = traced(3, made("refused.c"))
+    world = (0, 1, 2)
+    assert trace.record.calls == {
+        ("Bcast", 2, 3, world, ()): (3, 12),
+        ("Reduce_scatter", -1, 0, world, ()): (3, 0),
+    }
+    assert trace.record.pairs == {("rma", rank, 2): (1, 0) for rank in world}
 
 
 def test_a_tool_behind_ranktree_works_and_its_calls_are_not_the_programs(mpi, library, made, output):
@@ -149,6 +154,25 @@ def test_a_program_of_sessions_leaves_finished_parts(mpi, library, made, output,
     assert trace.metadata["complete"] is True
     assert trace.record.pairs == {("p2p", i, (i + 1) % 3): (1, 4) for i in range(3)}
     assert trace.record.calls == {("Barrier", -1, 0, (0, 1, 2), ()): (3, 0)}
+
+
+def test_after_the_last_session_the_world_is_recorded(mpi, library, made, output):
+    known_bugs.skip(mpi, "no-sessions")
+    known_bugs.skip(mpi, "second-session-crashes")
+    assert preloaded(mpi, 3, [library], made("session.c"), "world").returncode == 0
+    trace = read_trace(output)
+    assert trace.metadata["complete"] is True
+    assert trace.record.pairs == {("p2p", i, (i + 1) % 3): (2, 8) for i in range(3)}
+
+
+def test_parts_of_a_rank_from_an_earlier_run_do_not_stay_among_new_ones(mpi, library, made, output):
+    """Its rank 1 had two threads, and crashed; this one cannot write its file, so that its parts stay."""
+    parts_of(output).mkdir(mode=0o700)
+    for thread in range(2):
+        (parts_of(output) / f"rank-1-{thread}.part").write_text("earlier", encoding="ascii")
+    output.mkdir()
+    assert preloaded(mpi, 3, [library], made("ring.c")).returncode == 0
+    assert sorted(path.name for path in parts_of(output).iterdir()) == [f"rank-{rank}-0.part" for rank in range(3)]
 
 
 def test_the_archive_traces_a_program_it_is_linked_into(mpi, made, output, build_folder):

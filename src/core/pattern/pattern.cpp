@@ -41,7 +41,8 @@ constexpr std::array<std::string_view, kSendCallCount> kSendCallNames{"Send",   
                                                                       "Ssend_init", "Rsend_init",
                                                                       "Psend_init"};
 
-constexpr double kLargestExact = 9007199254740992.0;  // 2^53
+constexpr double kLargestExact = 9007199254740992.0;          // 2^53
+constexpr double kLargestSum = kLargestExact * 2147483648.0;  // 2^84
 
 [[noreturn]] void refuse(const std::string& origin, const std::string& text) {
   throw Error(Fault::kInput, origin + ": " + text);
@@ -53,6 +54,11 @@ std::string found(double value) { return "found " + std::to_string(value); }
 
 void check_amount(const std::string& origin, const std::string& place, double value) {
   if (!is_amount(value)) refuse(origin, place + ": expected a number in 0..2^53, " + found(value));
+}
+
+// Over all ranks, of which there are at most 2^31.
+void check_sum(const std::string& origin, const std::string& place, double value) {
+  if (!(value >= 0 && value <= kLargestSum)) refuse(origin, place + ": expected a number in 0..2^84, " + found(value));
 }
 
 bool is_rank(Rank rank, Rank ranks) { return rank >= 0 && rank < ranks; }
@@ -150,8 +156,8 @@ void check_calls(const Pattern& pattern, const std::string& origin, std::size_t 
            place + ": expected a root in -1.." + std::to_string(size - 1) + ", found " + std::to_string(calls.root));
   }
   if (static_cast<int>(calls.operation) >= kOperationCount) refuse(origin, place + ": unknown operation");
-  check_amount(origin, place + ", calls", calls.calls);
-  check_amount(origin, place + ", bytes", calls.bytes);
+  check_sum(origin, place + ", calls", calls.calls);
+  check_sum(origin, place + ", bytes", calls.bytes);
 }
 
 void check_sent(const Pattern& pattern, const std::string& origin, std::size_t index) {
@@ -164,8 +170,8 @@ void check_sent(const Pattern& pattern, const std::string& origin, std::size_t i
   if (sent.bucket < 0 || sent.bucket >= kBucketCount) {
     refuse(origin, place + ": expected a bucket in 0..64, found " + std::to_string(sent.bucket));
   }
-  check_amount(origin, place + ", messages", sent.messages);
-  check_amount(origin, place + ", bytes", sent.bytes);
+  check_sum(origin, place + ", messages", sent.messages);
+  check_sum(origin, place + ", bytes", sent.bytes);
 }
 
 void check_phase(const Pattern& pattern, const std::string& origin, std::size_t index) {
