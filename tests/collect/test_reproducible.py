@@ -51,7 +51,7 @@ RULES = [
     "shared:binomial",
     "messages:ring:groups=2",
     "levels:groups=2",
-    "allreduce=shared:ring;reduce=messages:pipeline/binomial:segment=1K:groups=2;reduce_scatter=messages:pairwise:groups=1",
+    "bcast=messages:binomial;allreduce=shared:ring;reduce=messages:pipeline/binomial:segment=1K:groups=2;reduce_scatter=messages:pairwise:groups=1",
 ]
 
 

@@ -70,7 +70,8 @@ int carry_out(Context& context, const Operation& operation, const Choice& choice
 int run(Context& context, const Operation& operation, const Kind& kind) noexcept {
   complete_earlier(context);
   try {
-    if (is_reproducible(context, operation)) {
+    // Calls of no bytes are native for ever, and call() does not come here with them where nothing is in flight.
+    if (kind.size != 0 && is_reproducible(context, operation)) {
       const Operation ordered = in_rank_order(operation);
       return carry_out(context, ordered, *reproducible_choice(context, ordered));
     }
@@ -329,7 +330,9 @@ void prepare_for_program(MPI_Comm comm, ThreadState& thread) noexcept {
     if (state.service == Service::kDecided) return;
     state.service = Service::kDecided;
     if (!is_within_own_world(comm)) return;
+    const double start = PMPI_Wtime();
     if (make_table(comm, thread) != nullptr) state.context->chooser().make_ready();
+    state.process->account.charge(Account::SetUp::kCommunicator, PMPI_Wtime() - start);
   } catch (...) {  // NOLINT(bugprone-empty-catch): as above
   }
 }

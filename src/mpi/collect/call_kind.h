@@ -130,8 +130,8 @@ inline bool is_predefined(MPI_Op op) {
 
 inline std::size_t operation_kind(MPI_Op op) { return is_usual_operation(op) ? 0 : kind_of_unusual(op); }
 
-// MPI's message, equal on all ranks: the vector, or one block where there are blocks (of reduce_scatter the middle
-// one). A gather's and a scatter's is looked for where it is significant on the calling rank.
+// MPI's message, equal on all ranks: the vector, or one block where there are blocks (of reduce_scatter the mean,
+// rounded up). A gather's and a scatter's is looked for where it is significant on the calling rank.
 [[gnu::always_inline]] inline std::int64_t message_bytes(const Operation& operation, bool at_root, TypeSizes& sizes) {
   using core::schedule::Collective;
   const Operation::Side& receive = operation.receive;
@@ -148,7 +148,8 @@ inline std::size_t operation_kind(MPI_Op op) { return is_usual_operation(op) ? 0
       const auto counts = operation.receive.counts;
       if (counts.data() == nullptr || counts.empty()) return bytes_of(receive.count, receive.type, sizes);
       const std::int64_t sum = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-      return bytes_of(sum, receive.type, sizes) / static_cast<std::int64_t>(counts.size());
+      const auto ranks = static_cast<std::int64_t>(counts.size());
+      return (bytes_of(sum, receive.type, sizes) + ranks - 1) / ranks;  // 0 for no bytes at all only
     }
     default:
       return bytes_of(receive.count, receive.type, sizes);

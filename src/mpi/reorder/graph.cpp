@@ -96,8 +96,8 @@ void dist_graph_create(MPI_Comm comm, const DistGraph& graph, MPI_Info info, boo
     require_graph(graph, size_of(comm));
   });
   const EdgeList edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
-  // A rank that declares nothing may have a null pointer for weights; MPI still learns that the graph has weights.
-  const int* weights = graph.n == 0 ? MPI_WEIGHTS_EMPTY : graph.weights;
+  // A rank that declares no edge may have a null pointer for weights; MPI still learns that the graph has weights.
+  const int* weights = edges.destinations.empty() ? MPI_WEIGHTS_EMPTY : graph.weights;
   const Neighbourhood held = neighbourhood_of(begun.mailbox, begun.steps, edges, weighted ? weights : nullptr);
   const Order order = find_order(begun, [&] {
     OwnPart own;

@@ -89,6 +89,8 @@ class Sums {
         if (!unmodified_) one<Number>(type, collective, count, false);
       }
     }
+    one_element<Number>(type);
+    if (!unmodified_) nothing_in_between<Number>(type);
   }
 
   [[nodiscard]] long others() const { return others_; }
@@ -117,6 +119,37 @@ class Sums {
     const bool has_result = collective != Collective::kReduce || rank_ == root;
     for (int i = 0; i < count && has_result; ++i)
       compare(output[static_cast<std::size_t>(i)], blocks ? rank_ * count + i : i);
+  }
+
+  // For rank 0 only: perhaps fewer bytes in all than ranks.
+  template <typename Number>
+  void one_element(MPI_Datatype type) {
+    const Number input = operand<Number>(rank_, 0);
+    Number output = 0;
+    std::vector<int> counts(static_cast<std::size_t>(size_));
+    counts[0] = 1;
+    const collect::Operation operation = collect::reduce_scatter(
+        &input, &output, {counts.data(), nullptr, counts.size()}, type, MPI_SUM, MPI_COMM_WORLD);
+    mpi::check(unmodified_ ? collect::native(operation) : collect::call(operation), "a reduction");
+    if (rank_ == 0) compare(output, 0);
+  }
+
+  // A broadcast is in flight, on all ranks but the root, while all combine nothing at all.
+  template <typename Number>
+  void nothing_in_between(MPI_Datatype type) {
+    int word = rank_;
+    const Number input = operand<Number>(rank_, 0);
+    Number output = 0;
+    collect::InFlightList& in_flight = collect::Process::here()->in_flight;
+    const auto broadcast = collect::call_nonblocking(collect::broadcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    if (rank_ == 0) collect::finish(*broadcast, in_flight);
+    for (const int count : {0, 1}) {
+      const auto operation = collect::allreduce(&input, &output, count, type, MPI_SUM, MPI_COMM_WORLD);
+      mpi::check(collect::call(operation), "a reduction");
+    }
+    if (rank_ != 0) collect::finish(*broadcast, in_flight);
+    compare(output, 0);
+    if (word != 0) ++others_;
   }
 
   template <typename Number>

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -85,7 +86,9 @@ const LevelSet& LevelCommunicators::get(Context& context, Rank groups, Rank root
     return sets_.front();
   }
   context.synchronise();
-  attempt_together(comm, [&] { sets_.emplace_front(); });
+  std::list<LevelSet> added;  // on all ranks, or on none
+  attempt_together(comm, [&] { added.emplace_front(); });
+  sets_.splice(sets_.begin(), added);
   LevelSet& set = sets_.front();
   set.groups = groups;
   set.root = root;

@@ -14,6 +14,7 @@
 
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
+#include "mpi/agree.h"
 #include "mpi/collect/call_kind.h"
 #include "mpi/collect/select/tuning_entry.h"
 
@@ -100,32 +101,36 @@ DecisionLog::DecisionLog(const Environment& environment, int rank, int ranks, in
 
 void DecisionLog::line(const std::string& text) const { log_.line(who_ + text); }
 
-void DecisionLog::decision(const Kind& kind, const TuningEntry& entry) const {
+void DecisionLog::decision(const Kind& kind, const TuningEntry& entry) const noexcept {
   if (!wanted()) return;
-  std::string text = kind_text(kind) + ": " + to_text(entry.winner());
-  for (const TuningEntry::Contestant& each : entry.contestants()) text += contestant_text(each);
-  if (entry.runs_ahead()) {
-    text += " | for good: a rank runs ahead";
-  } else if (entry.settled() == TuningEntry::kForEver) {
-    text += entry.contestants().size() == 1 ? " | no other variant" : " | for good";
-  } else if (entry.settled() == 0) {
-    text += " | for now";
-  } else {
-    text += " | for " + std::to_string(entry.settled()) + " calls";
-  }
-  line(text);
+  [[maybe_unused]] const Failure lost = attempt([&] {
+    std::string text = kind_text(kind) + ": " + to_text(entry.winner());
+    for (const TuningEntry::Contestant& each : entry.contestants()) text += contestant_text(each);
+    if (entry.runs_ahead()) {
+      text += " | for good: a rank runs ahead";
+    } else if (entry.settled() == TuningEntry::kForEver) {
+      text += entry.contestants().size() == 1 ? " | no other variant" : " | for good";
+    } else if (entry.settled() == 0) {
+      text += " | for now";
+    } else {
+      text += " | for " + std::to_string(entry.settled()) + " calls";
+    }
+    line(text);
+  });
 }
 
-void DecisionLog::rule(const Kind& kind, const core::predict::Choice& choice, bool can) {
-  if (!logged_.insert(kind.index).second) return;
-  const std::string variant = to_text(choice);
-  const std::string refused = " cannot carry out this " + std::string(collective_name(kind.collective));
-  line(kind_text(kind) + ": " + (can ? variant + " | by rule" : "native | " + variant + refused));
+void DecisionLog::rule(const Kind& kind, const core::predict::Choice& choice, bool can) noexcept {
+  [[maybe_unused]] const Failure lost = attempt([&] {
+    if (!logged_.insert(kind.index).second) return;
+    const std::string variant = to_text(choice);
+    const std::string refused = " cannot carry out this " + std::string(collective_name(kind.collective));
+    line(kind_text(kind) + ": " + (can ? variant + " | by rule" : "native | " + variant + refused));
+  });
 }
 
 void DecisionLog::counts(const CallTable& table) const noexcept {
   if (!wanted()) return;
-  try {
+  [[maybe_unused]] const Failure lost = attempt([&] {
     std::string text = "calls:";
     for (std::size_t i = 0; i < kCollectives; ++i) {
       if (table.calls.at(i) == 0) continue;
@@ -134,8 +139,7 @@ void DecisionLog::counts(const CallTable& table) const noexcept {
               std::to_string(table.ours.at(i)) + " of " + std::to_string(table.calls.at(i)) + " not by the MPI";
     }
     line(text);
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory for a line
-  }
+  });
 }
 
 }  // namespace ranktree::mpi::collect

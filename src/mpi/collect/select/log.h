@@ -45,9 +45,10 @@ class DecisionLog {
   DecisionLog(const Environment& environment, int rank, int ranks, int nodes);
   [[nodiscard]] bool wanted() const { return log_.wanted(); }
   void line(const std::string& text) const;
-  void decision(const Kind& kind, const TuningEntry& entry) const;
+  // Rank 0 alone has a log: none of these lines may end a step of all ranks. Without memory there is no line.
+  void decision(const Kind& kind, const TuningEntry& entry) const noexcept;
   // Once for each kind of call.
-  void rule(const Kind& kind, const core::predict::Choice& choice, bool can);
+  void rule(const Kind& kind, const core::predict::Choice& choice, bool can) noexcept;
   // When the communicator goes.
   void counts(const CallTable& table) const noexcept;
 

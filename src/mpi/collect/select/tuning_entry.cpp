@@ -368,7 +368,7 @@ TuningEntry::Step TuningEntry::plan_first(const Funds& funds) {
   const double missing = worst * least + overhead_of_pair(least) + funds.agreement - funds.allowed;
   if (missing > 0) return postpone(missing, funds);
   const double most = worst > 0 ? (funds.allowed - funds.agreement) / 2 / worst : block_calls_;
-  calls_ = static_cast<std::uint32_t>(std::min(most, static_cast<double>(block_calls_)));
+  calls_ = static_cast<std::uint32_t>(std::clamp(most, 1.0, static_cast<double>(block_calls_)));
   begin_batch(1, worst * calls_);
   return Step::kContinue;
 }
