@@ -5,8 +5,6 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from ranktree import _core
-
 VARIANTS = ("auto", "native", "messages", "shared", "levels")
 NAMES = (
     "all",
@@ -71,23 +69,24 @@ def cache_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def variables(text: str, log: Path | None, cache: Path | None = None) -> dict[str, str]:
-    """The variables that the library reads. The log begins empty, since every process puts its lines at the end."""
+    """The variables that the library reads. A log that is a link is refused: another user may have put it there, and
+    the ranks, which append by the name, follow none.
+    """
+    if log is not None and log.is_symlink():
+        raise ValueError(f"--collectives-log: {log}: a symbolic link; expected a file, or '{STDERR}'")
     found = {"RANKTREE_COLL": text} | ({} if log is None else {"RANKTREE_COLL_LOG": str(log)})
-    if cache is not None and "auto" in text:
-        found["RANKTREE_COLL_CACHE"] = str(cache)
-    if log is not None and str(log) != STDERR:
-        begin_log(log)
+    if "auto" in text and (cache is not None or "RANKTREE_COLL_CACHE" in os.environ):
+        found["RANKTREE_COLL_CACHE"] = "" if cache is None else str(cache)
     return found | settled(found)
 
 
-def begin_log(path: Path) -> None:
-    """An empty file in place of the one before. A link is refused: another user may have put it there, and the ranks,
-    which append by the name, follow none. Devices stay.
-    """
-    if path.is_symlink():
-        raise ValueError(f"--collectives-log: {path}: a symbolic link; expected a file, or '{STDERR}'")
-    if not (path.is_char_device() or path.is_fifo()):
-        _core.write_file(str(path), "")
+def begin_log(path: Path | None) -> None:
+    """An empty file in place of the one before, since every process puts its lines at the end. Devices stay."""
+    if path is None or str(path) == STDERR or path.is_char_device() or path.is_fifo():
+        return
+    from ranktree import _core  # noqa: PLC0415 - most runs have no log
+
+    _core.write_file(str(path), "")
 
 
 def settled(found: Mapping[str, str]) -> dict[str, str]:

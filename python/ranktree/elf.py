@@ -29,7 +29,8 @@ class Elf:
     kind: tuple[int, int, int]  # class (32 or 64 bits), byte order, machine: equal for files that fit together
     interpreter: bool = False
     needed: list[str] = field(default_factory=list)
-    folders: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)  # searched before LD_LIBRARY_PATH (DT_RPATH)
+    last_folders: list[str] = field(default_factory=list)  # searched after it (DT_RUNPATH); then the others are ignored
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def parse(path: Path, data: mmap.mmap) -> Elf:
         if tag == DT_NEEDED:
             elf.needed.append(text_at(data, strings + value))
         elif tag in {DT_RPATH, DT_RUNPATH}:
-            elf.folders.extend(
+            (elf.folders if tag == DT_RPATH else elf.last_folders).extend(
                 folder.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(path.resolve().parent))
                 for folder in text_at(data, strings + value).split(":")
                 if folder
@@ -192,7 +193,8 @@ def find_library(name: str, user: Elf) -> Elf | None:
         candidates = [name]
     else:
         listed = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
-        candidates = [f"{folder}/{name}" for folder in (*user.folders, *listed)]
+        first = [] if user.last_folders else user.folders
+        candidates = [f"{folder}/{name}" for folder in (*first, *listed, *user.last_folders)]
         candidates += loader_cache().get(name, [])
         candidates += [f"{folder}/{name}" for folder in SYSTEM_FOLDERS]
     for candidate in candidates:

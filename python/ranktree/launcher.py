@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from ranktree.launcher_options import (
     HET_GROUP,
     HOST_FILES,
     HOST_LISTS,
+    HYDRA_TWO,
     LONG_WITH_ONE_DASH,
     NAMED,
     SHORT_WITH_WORD,
@@ -57,13 +58,13 @@ class LaunchCommand:
         return self.family
 
 
-# Where the ranks start, and a relative program is looked for; {"wdir", "wd"} of other launchers.
+# Where the ranks start, and a relative program is looked for; {"wdir", "wd", "gwdir"} of other launchers.
 FOLDER_OPTIONS = {"slurm": {"D", "chdir"}, "flux": {"cwd"}, "jsrun": {"h", "chdir"}}
 
 
 def program_file(family: str, options: Sequence[Option], word: str) -> Path:
     """The file that ranks run, started with these options: from their folder, or from PATH."""
-    names = FOLDER_OPTIONS.get(family, {"wdir", "wd"})
+    names = FOLDER_OPTIONS.get(family, {"wdir", "wd", "gwdir"})
     folders = [option.values[0] for option in options if option.name in names and option.values]
     there = Path(*folders[-1:], word)
     return there if "/" in word else Path(shutil.which(word) or there)
@@ -163,7 +164,7 @@ def read_words(words: Sequence[str], family: str, version: tuple[int, ...]) -> L
         if rest[0] == "--":
             rest = rest[1:]
             break
-        count = words_after(rest[0], family)
+        count = words_after(rest, family)
         if count >= len(rest):
             raise ValueError(f"{command.starter}: option {rest[0]} needs {count} more words")
         command.options.append(option_from(rest[: count + 1], family))
@@ -172,9 +173,12 @@ def read_words(words: Sequence[str], family: str, version: tuple[int, ...]) -> L
     return command
 
 
-def words_after(word: str, family: str) -> int:
-    """How many words follow an option."""
+def words_after(words: Sequence[str], family: str) -> int:
+    """How many words follow the first one, an option."""
+    word = words[0]
     name, equals, _ = word.lstrip("-").partition("=")
+    if family in {"mpich", "intel"} and name in HYDRA_TWO and any("=" in each for each in words[1:2]):
+        return 1
     if family in TABLES:
         return max(0, TABLES[family].get(name, 0) - bool(equals))
     if is_long(word):
@@ -217,16 +221,32 @@ def check_program(command: LaunchCommand) -> None:
 
 
 def hosts_named(command: LaunchCommand) -> list[str] | None:
-    """The hosts a command allows, from its host options; None when it names none."""
-    lists = HOST_LISTS.get(command.family, ())
-    files = HOST_FILES.get(command.family, ())
+    """The hosts a command allows, from its host options, each once; None when it names none."""
     found: list[str] | None = None
     for option in command.options:
-        if option.name in lists and option.values and "[" not in option.values[0]:
-            found = [*(found or []), *(word.partition(":")[0] for word in option.values[0].split(","))]
-        elif option.name in files and option.values:
-            found = [*(found or []), *hosts_in_file(Path(option.values[0]))]
-    return found
+        if option.values and (named := hosts_of(option, command.family)) is not None:
+            found = [*(found or []), *named]
+    return None if found is None else [*dict.fromkeys(real_name(host) for host in found)]
+
+
+def hosts_of(option: Option, family: str) -> Iterable[str] | None:
+    """What an option names; None where it names no hosts, or none that can be read here."""
+    value = option.values[0]
+    if option.name in HOST_FILES.get(family, ()):
+        return hosts_in_file(Path(value))
+    if option.name not in HOST_LISTS.get(family, ()):
+        return None
+    if family == "slurm":
+        from ranktree import _core  # noqa: PLC0415 - most commands name no hosts
+
+        written = ",".join(Path(value).read_text(encoding="utf-8").split()) if "/" in value else value
+        return _core.expand_hostlist(written, option.words[0])
+    return None if "[" in value else (word.partition(":")[0] for word in value.split(","))
+
+
+def real_name(host: str) -> str:
+    """Plans name this node by its host name."""
+    return os.uname().nodename if host in {"localhost", "127.0.0.1"} else host
 
 
 def hosts_in_file(path: Path) -> Iterator[str]:

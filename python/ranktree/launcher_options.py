@@ -15,10 +15,11 @@ OPENMPI_ONE = words(
     app max-restarts max-vm-size ompi-server dvm dvm-uri display runtime-options stream-buffering with-ft pset
     launch-agent gpu-support memory-alloc-kinds xml-file"""
 )
-HYDRA_TWO = words("env genv")
+HYDRA_TWO = words("env genv")  # one where it is NAME=VALUE
 HYDRA_ONE = words(
-    """n np f machinefile hostfile hosts host envlist genvlist wdir path umask launcher launcher-exec bootstrap
-    bootstrap-exec rmk bind-to map-by membind binding ppn perhost grr rr iface configfile profile rankmap demux usize
+    """n np f machinefile hostfile hosts host hostlist machines machinelist localhost envlist genvlist wdir path umask
+    gwdir gpath gumask launcher launcher-exec bootstrap
+    bootstrap-exec rmk bind-to map-by membind binding ppn perhost grr iface configfile profile rankmap demux usize
     outfile outfile-pattern errfile errfile-pattern prepend-pattern order-nodes local-binding timeout nameserver
     hostname-propagation topolib gpus-per-proc pmi-port-range port-range arch ckpoint-interval ckpoint-prefix
     ckpoint-num ckpointlib prefix branch-count tune tune-file trace-pt2pt s"""
@@ -43,10 +44,11 @@ SHORT_WITH_WORD = {
 }
 FLAGS = {
     "slurm": words(
-        """disable-status exclusive exact get-user-env help hold immediate join kill-on-bad-exit label mpi-combine
-        multi-prog no-allocate no-kill no-shell overcommit overlap oversubscribe preserve-env propagate pty quiet
+        """bcast compress
+        disable-status exclusive exact get-user-env help hold immediate join kill-on-bad-exit label mpi-combine
+        multi-prog nice no-allocate no-kill no-shell overcommit overlap oversubscribe preserve-env propagate pty quiet
         quit-on-interrupt reboot resv-ports share slurmd-debug-off spread-job unbuffered usage use-min-nodes verbose
-        version whole contiguous"""
+        version whole contiguous x11"""
     ),
     "flux": words("debug-emulate dry dry-run exclusive help label-io list-plugins quiet unbuffered verbose"),
     "aprun": words(
@@ -95,13 +97,15 @@ PLACEMENT = {
         latency_priority n nrs r rs_per_host U use_resources"""
     ),
 }
+# Of one part of a command. A plan's launch has many, and the options of the command stand before the first.
+ONE_PART = {"intel": words("env envall envlist envnone wdir path umask")}
 # Slurm's component of a heterogeneous job that the ranks go to.
 HET_GROUP = words("het-group pack-group")
 # What binds ranks, or nothing where its value is `none`: the plan binds.
 BINDING = words("bind-to cpu-bind cc cpu-binding b bind")
 # Host options that the plan's own replace, by launcher. Open MPI 4's make the allocation in which the rankfile
 # chooses.
-HYDRA_HOSTS = words("f machinefile hostfile hosts host")
+HYDRA_HOSTS = words("f machinefile hostfile hosts host hostlist machines machinelist")
 HOSTS = {
     "openmpi4": frozenset(),
     "openmpi5": words("H host hostfile machinefile default-hostfile"),
@@ -114,7 +118,8 @@ HOSTS = {
 # Options with a list of hosts, and with a file of them.
 OPENMPI_FILES = words("hostfile machinefile default-hostfile")
 HOST_LISTS = {
-    **dict.fromkeys(("openmpi", "mpich", "intel"), words("H host hosts")),
+    "openmpi": words("H host"),
+    **dict.fromkeys(("mpich", "intel"), words("host hosts hostlist machines machinelist")),
     "slurm": words("w nodelist"),
     "pals": words("host hosts hostlist"),
 }

@@ -149,7 +149,7 @@ def strangeness(path: Path) -> tuple[bool, bool, bool]:
     Open MPI 4 and 5 have one library name, and so have MPICH's releases and Intel MPI.
     """
     elf = read_elf(path)
-    folders = [Path(folder) for folder in elf.folders] if elf else []
+    folders = [Path(folder) for folder in (*elf.folders, *elf.last_folders)] if elf else []
     loaded = {line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text(errors="replace").splitlines()}
     same = any(str((folder / name).resolve()) in loaded for folder in folders for name in mpi_names(elf))
     running = MPI.Get_library_version()

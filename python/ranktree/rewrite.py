@@ -7,7 +7,7 @@ from typing import Any
 
 from ranktree import _core
 from ranktree.launcher import LaunchCommand, Option, hosts_named
-from ranktree.launcher_options import BINDING, COUNTS, HOSTS, PLACEMENT
+from ranktree.launcher_options import BINDING, COUNTS, HOSTS, ONE_PART, PLACEMENT
 
 CONFLICTING_PARAMETER = re.compile(
     r"^(rmaps_base_(mapping_policy|ranking_policy|pattern|n_pernode|n_persocket|cpus_per_proc|pernode|bynode|no_schedule_local)"
@@ -72,6 +72,8 @@ def kept_options(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]])
                 raise ValueError(f"'{written}' contradicts the plan, which places {len(slots)} ranks")
         elif conflict(command, option):
             raise ValueError(f"'{written}' places or binds ranks, and so does the plan: leave it out")
+        elif replaced_hosts and option.name in ONE_PART.get(command.launcher, ()):
+            raise ValueError(f"'{written}' is of one part of a command, and a plan has many: write -g{option.name}")
         elif option.name not in replaced_hosts and not binds_nothing(option):
             kept.extend(option.words)
     check_hosts(command, slots)
@@ -83,8 +85,9 @@ def check_hosts(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]]) 
     named = hosts_named(command)
     if named is None:
         return
-    for rank, (host, _) in enumerate(slots):
-        if host and not any(_core.same_host(host, other) for other in named):
+    for host in dict.fromkeys(host for host, _ in slots if host):
+        if not any(_core.same_host(host, other) for other in named):
+            rank = next(rank for rank, (other, _) in enumerate(slots) if other == host)
             raise ValueError(f"the command's hosts are {','.join(named)}; the plan has rank {rank} on {host}")
 
 

@@ -4,16 +4,24 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ranktree import collectives
 from ranktree.elf import Elf, libraries, mpi_calls, read_elf
+from ranktree.handing_on import (
+    ENVIRONMENT_LIST,
+    HANDING_ON,
+    PRELOAD,
+    listed_with,
+    preload_of_all,
+    take_environment_list,
+    take_preload,
+)
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, abi_of, family_of, not_built
 from ranktree.launcher import find_starter, identify_in, option_from, program_file, words_after
 
-PRELOAD = "LD_PRELOAD"
 # Variables of the caller that the libraries read.
 HANDED_ON = (
     "RANKTREE_VERBOSE",
@@ -27,11 +35,14 @@ HANDED_ON = (
     "RANKTREE_COLL_PARAMETERS",
     "RANKTREE_COLL_LOG",
     "RANKTREE_COLL_NONBLOCKING",
+    "RANKTREE_REPRODUCIBLE",
+    "RANKTREE_PATIENCE",
+    "RANKTREE_NETWORK",
+    "RANKTREE_NODE_ID_FILE",
 )
 WORLD = ("RANKTREE_REORDER", "RANKTREE_CART")  # what the world library is for
 TRACING = ("RANKTREE_TRACE", "RANKTREE_SPLIT")  # and the tracing library
 COLLECTIVES = ("RANKTREE_COLL",)  # and the one that serves collectives
-ENVIRONMENT_LIST = "mca_base_env_list"
 PREFIX = "libranktree_preload_"
 WORLD_PREFIX = "libranktree_world_"
 COLLECT_PREFIX = "libranktree_collect_"
@@ -163,10 +174,10 @@ def read_part(words: Sequence[str], command: Command) -> Part:
     part = Part(family=command.family)
     rest = list(words)
     while rest and rest[0].startswith("-") and len(rest[0]) > 1:
-        count = words_after(rest[0], command.family)
+        end = rest[0] == "--"
+        count = 0 if end else words_after(rest, command.family)
         if option_from(rest[: count + 1], command.family).name in PROGRAMS_IN_FILE.get(command.family, ()):
             raise ValueError(f"{command.starter} {rest[0]}: cannot look at programs that are named in a file")
-        end = rest[0] == "--"
         part.options.append(rest[: count + 1])
         rest = rest[count + 1 :]
         if end:
@@ -361,9 +372,10 @@ def with_shim(command: Command, shim: Shim, variables: Mapping[str, str]) -> lis
         return ["/usr/bin/env", *assignments(variables, with_runtime(preload, only)), *only.program]
     arguments = [*command.prefix, command.starter]
     listed = take_environment_list(command)
+    shared = preload_of_all(command) or os.environ.get(PRELOAD)
     for index, part in enumerate(command.parts):
         options = [list(option) for option in part.options]
-        before = take_preload(options, command.family) or os.environ.get(PRELOAD)
+        before = take_preload(options, command.family) or shared
         ours = with_runtime(preload, part)
         settings = {**variables, PRELOAD: ours.after(before)}
         arguments += [] if index == 0 else [":"]
@@ -384,105 +396,7 @@ def with_runtime(preload: Preload, part: Part) -> Preload:
     return preload if runtime is None else Preload(preload.ours, str(runtime))
 
 
-def openmpi_words(_: int, __: list[list[str]], settings: Mapping[str, str], ___: Preload) -> list[str]:
-    """Open MPI's options for the ranks of one part."""
-    return [word for name, value in settings.items() for word in ("-x", f"{name}={value}")]
-
-
-def hydra_words(index: int, _: list[list[str]], settings: Mapping[str, str], __: Preload) -> list[str]:
-    """Hydra's options: for all parts in front of the first, then a part's own preload."""
-    if index == 0:
-        return [word for name, value in settings.items() for word in ("-genv", name, value)]
-    return ["-env", PRELOAD, settings[PRELOAD]]
-
-
-def slurm_export(_: int, options: list[list[str]], settings: Mapping[str, str], ours: Preload) -> list[str]:
-    """One --export for srun: what the command or SLURM_EXPORT_ENV exports, and ours."""
-    exported = os.environ.get("SLURM_EXPORT_ENV", "ALL")
-    for option in list(options):
-        name, equals, value = option[0].partition("=")
-        if name == "--export":
-            exported = value if equals else option[1]
-            options.remove(option)
-    kept = [word for word in exported.split(",") if word and word not in {"NONE", "NIL"}]
-    own = [word.partition("=")[2] for word in kept if word.startswith(f"{PRELOAD}=")]
-    kept = [word for word in kept if not word.startswith(f"{PRELOAD}=")]
-    values = dict(settings)
-    if own:
-        values[PRELOAD] = ours.after(own[-1])
-    for name, value in values.items():
-        if "," in value:
-            raise ValueError(f"srun --export cannot hand on {name}={value}: it holds a comma")
-    return ["--export=" + ",".join([*kept, *(f"{name}={value}" for name, value in values.items())])]
-
-
-def assigned(option: str) -> Callable[..., list[str]]:
-    """`option NAME=VALUE` for each variable, for all parts in front of the first."""
-    return lambda index, _, settings, __: (
-        [] if index else [word for name, value in settings.items() for word in (option, f"{name}={value}")]
-    )
-
-
-HANDING_ON = {
-    "openmpi": openmpi_words,
-    "mpich": hydra_words,
-    "intel": hydra_words,
-    "slurm": slurm_export,
-    "flux": assigned("--env"),
-    "aprun": assigned("-e"),
-    "jsrun": assigned("--env"),
-    "pals": assigned("--env"),
-}
-ASSIGNING = {  # options with NAME=VALUE
-    "openmpi": {"x"},
-    "flux": {"env"},
-    "aprun": {"e", "environment-override"},
-    "jsrun": {"E", "env"},
-    "pals": {"env"},
-}
-
-
-def take_environment_list(command: Command) -> str | None:
-    """Open MPI refuses -x beside a list of variables; removes the command's own list and returns it."""
-    if command.family != "openmpi":
-        return None
-    found = os.environ.get(f"OMPI_MCA_{ENVIRONMENT_LIST}")
-    for part in command.parts:
-        for option in list(part.options):
-            if option[0].lstrip("-") in {"mca", "gmca", "omca"} and option[1:2] == [ENVIRONMENT_LIST]:
-                found = option[2]
-                part.options.remove(option)
-    return found
-
-
-def listed_with(listed: str, settings: Mapping[str, str], ours: Preload) -> str:
-    """The caller's list, with our variables at its end."""
-    words = [word for word in listed.split(";") if word]
-    own = [word.partition("=")[2] for word in words if word.startswith(f"{PRELOAD}=")]
-    kept = [word for word in words if word != PRELOAD and not word.startswith(f"{PRELOAD}=")]
-    values = {**settings, PRELOAD: ours.after(own[-1]) if own else settings[PRELOAD]}
-    for name, value in values.items():
-        if ";" in value:
-            raise ValueError(f"{ENVIRONMENT_LIST} cannot hand on {name}={value}: it holds a semicolon")
-    return ";".join([*kept, *(f"{name}={value}" for name, value in values.items())])
-
-
 def assignments(variables: Mapping[str, str], ours: Preload) -> list[str]:
     """`NAME=value` words for a program without a launcher."""
     settings = {**variables, PRELOAD: ours.after(os.environ.get(PRELOAD))}
     return [f"{name}={value}" for name, value in settings.items()]
-
-
-def take_preload(options: list[list[str]], family: str) -> str | None:
-    """Removes an LD_PRELOAD that the command itself sets and returns its value."""
-    found = None
-    for option in list(options):
-        known = option_from(option, family)
-        if family in {"mpich", "intel"} and known.name in {"env", "genv"} and known.values[0] == PRELOAD:
-            found = known.values[1]
-        elif known.name in ASSIGNING.get(family, ()) and known.values[0].partition("=")[0] == PRELOAD:
-            found = known.values[0].partition("=")[2] or os.environ.get(PRELOAD)
-        else:
-            continue
-        options.remove(option)
-    return found

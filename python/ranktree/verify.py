@@ -17,6 +17,8 @@ SECONDS = 120
 SHOWN = 20
 SHOWN_OF_FAILURE = 200
 PROBE = "ranktree-probe"
+# The plan is for the launcher's numbers: the ranks of our program are not reordered, nor are its collectives served.
+NUMBERED_BY_THE_LAUNCHER = ("/usr/bin/env", "-u", "RANKTREE_REORDER", "-u", "RANKTREE_CART", "-u", "RANKTREE_COLL")
 HELPER_MARK = '{"format":"ranktree-ranks"'
 Slots = Sequence[tuple[str, list[int]]]
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
@@ -29,7 +31,7 @@ class Interrupted(Exception):
 
 def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path, compare_pus: bool) -> None:
     """Launches a helper program in place of the user's; RuntimeError names every rank that is not as planned."""
-    arguments, variables = prepare([stand_in(command, folder)])
+    arguments, variables = prepare([*NUMBERED_BY_THE_LAUNCHER, stand_in(command, folder)])
     try:
         found = launch(Child(arguments, variables), folder, len(slots))
     except RuntimeError as error:

@@ -94,9 +94,11 @@ def test_the_log_of_collectives_is_a_new_file_and_no_link(
     assert f"--collectives-log: {log}: a symbolic link" in result.stderr
     log.unlink()
     log.hardlink_to(tmp_path / "victim")
-    assert collectives.variables("native", log)["RANKTREE_COLL_LOG"] == str(log)
+    result = ranktree("run", "--collectives", "native", "--collectives-log", log, "--", "no-such-program")
+    assert (result.returncode, log.read_bytes() == b"") == (1, False)
+    collectives.begin_log(log)
     assert log.read_bytes() == b""
-    collectives.variables("native", Path(os.devnull))
+    collectives.begin_log(Path(os.devnull))
     assert Path(os.devnull).is_char_device()
 
 

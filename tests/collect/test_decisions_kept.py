@@ -144,3 +144,4 @@ def test_the_folder_is_the_users(ranktree: Callable[..., subprocess.CompletedPro
     assert folder(HOME=str(tmp_path), XDG_CACHE_HOME="/x", **AS_ROOT) == "/x/ranktree"
     assert folder("--collectives-cache", "/y", HOME=str(tmp_path), **AS_ROOT) == "/y"
     assert folder("--no-collectives-cache", HOME=str(tmp_path), **AS_ROOT) == "None"
+    assert folder("--no-collectives-cache", RANKTREE_COLL_CACHE="/z", **AS_ROOT) == ""

@@ -1,5 +1,6 @@
 """`ranktree run` with the MPIs of this machine on this machine: real binding, exit codes, signals, refusals."""
 
+import json
 import os
 import shutil
 import signal
@@ -120,6 +121,27 @@ def test_an_mpi_program_keeps_the_binding(ranktree, make_plan, build_folder, tmp
     command = [f"mpiexec.{family}", "-n", 2, helper]
     result = ranktree("run", "--plan", make_plan(CROSSED), "--", *command, env=environment(), cwd=tmp_path)
     assert f'"ranks":[{{"host":"{HERE}","pus":[1]}},{{"host":"{HERE}","pus":[0]}}]' in result.stdout
+
+
+@two_pus
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_verify_sees_the_launchers_numbers_though_ranks_are_reordered(
+    ranktree, make_plan, build_folder, tmp_path, family
+) -> None:
+    helper = build_folder / "lib" / f"ranktree-ranks-{family}"
+    if not helper.exists():
+        pytest.skip(f"{helper.name} is not built")
+    pairs = tmp_path / "pairs.mtx"  # 0 and 1 talk, 2 and 3, on different PUs by the plan
+    rows = "".join(f"{i} {j} 1000000\n" for i, j in ((1, 2), (2, 1), (3, 4), (4, 3)))
+    pairs.write_text(f"%%MatrixMarket matrix coordinate integer general\n4 4 4\n{rows}", encoding="ascii")
+    plan = make_plan([(HERE, [0]), (HERE, [1]), (HERE, [0]), (HERE, [1])])
+    launch = [f"mpiexec.{family}", *(["--oversubscribe"] if family == "openmpi" else []), "-n", 4, helper]
+    result = ranktree(
+        "run", "--plan", plan, "--verify", "--reorder", pairs, "--", *launch, env=environment(), cwd=tmp_path
+    )
+    assert result.returncode == 0, result.stderr
+    found = [rank["pus"] for rank in json.loads(result.stdout[result.stdout.index("{") :])["ranks"]]
+    assert found[0] == found[1] != found[2] == found[3]
 
 
 @two_pus

@@ -5,7 +5,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from ranktree.launcher import read_words, take_apart
+from ranktree.launcher import hosts_named, program_file, read_words, take_apart
+from ranktree.launcher_options import COUNTS
+from ranktree.rewrite import kept_options
 
 SLOTS = [("n0", [1]), ("n1", [1]), ("n0", [0]), ("n1", [0])]
 PALS = "opt/cray/pals/1.4/bin/mpiexec"
@@ -75,15 +77,24 @@ def test_contradictions_are_refused(ranktree, starters, make_plan, tmp_path, nam
 
 
 @pytest.mark.parametrize(
-    ("name", "option"), [("flux", "--env"), ("aprun", "-e"), ("jsrun", "--env"), ("pals", "--env")]
+    ("name", "option", "dashes"),
+    [
+        ("flux", "--env", []),
+        ("flux", "--env", ["--"]),
+        ("aprun", "-e", []),
+        ("jsrun", "--env", []),
+        ("pals", "--env", []),
+    ],
 )
-def test_the_ranks_get_the_library(ranktree, starters, build_folder, tmp_path, name, option, monkeypatch) -> None:
+def test_the_ranks_get_the_library(
+    ranktree, starters, build_folder, tmp_path, name, option, dashes, monkeypatch
+) -> None:
     """By the launcher's option, behind a preload of the command's own."""
     program = build_folder / "bin" / "rings_mpich"
     if not program.exists():
         pytest.skip("rings_mpich is not built")
     monkeypatch.delenv("LD_PRELOAD", raising=False)
-    words = [*starters[name], option, "LD_PRELOAD=own.so", program]
+    words = [*starters[name], option, "LD_PRELOAD=own.so", *dashes, program]
     ranktree("trace", "-o", tmp_path / "a.npz", "--", *words, cwd=tmp_path)
     found = next(line.split() for line in (tmp_path / "words").read_text().splitlines() if line.endswith(str(program)))
     pairs = [found[i + 1] for i, word in enumerate(found) if word == option]
@@ -91,6 +102,32 @@ def test_the_ranks_get_the_library(ranktree, starters, build_folder, tmp_path, n
     assert [pair.partition(":")[0] for pair in preloads] == ["LD_PRELOAD=own.so"]
     assert preloads[0].endswith("/libranktree_preload_mpich.so")
     assert any(pair.startswith("RANKTREE_TRACE=") for pair in pairs)
+
+
+def test_every_part_gets_the_library(ranktree, starters, build_folder, tmp_path, monkeypatch) -> None:
+    """The second part by its own option: the first one's is not its preload."""
+    program = build_folder / "bin" / "rings_mpich"
+    if not program.exists():
+        pytest.skip("rings_mpich is not built")
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    parts = ["--env", "LD_PRELOAD=own.so", program, ":", "-n", "2", program]
+    ranktree("trace", "-o", tmp_path / "a.npz", "--", *starters["pals"], *parts, cwd=tmp_path)
+    found = next(line for line in (tmp_path / "words").read_text().splitlines() if " : " in line)
+    preloads = [word for word in found.split() if word.startswith("LD_PRELOAD=")]
+    assert [Path(word.rpartition("/")[2]).name for word in preloads] == ["libranktree_preload_mpich.so"] * 2
+    assert [word.startswith("LD_PRELOAD=own.so:") for word in preloads] == [True, False]
+
+
+def test_a_plan_of_intels_has_no_options_of_one_part() -> None:
+    """Its file has a line a rank, and they would hold for the first."""
+    slots = [("n0", [0]), ("n0", [1])]
+    for option in ("-env A B", "-env A=B", "-wdir /tmp"):
+        command = read_words(shlex.split(f"mpirun -n 2 {option} ./a"), "intel", ())
+        with pytest.raises(ValueError, match=rf"'{option}' is of one part of a command, and a plan has many: write -g"):
+            kept_options(command, slots)
+    command = read_words(shlex.split("mpirun -n 2 -gwdir /tmp -genv A=B sh"), "intel", ())
+    assert kept_options(command, slots) == ["-gwdir", "/tmp", "-genv", "A=B"]
+    assert program_file("intel", command.options, "./a") == Path("/tmp/a")
 
 
 @pytest.mark.parametrize(
@@ -101,14 +138,35 @@ def test_the_ranks_get_the_library(ranktree, starters, build_folder, tmp_path, n
         ("aprun", "aprun -n 16 -N 8 -cc 0-1:2-3 -ss -L 12,13 ./a", "16", "./a"),
         ("aprun", "aprun --pes 16 -b ./a", "16", "./a"),
         ("jsrun", "jsrun -p 6 -r6 -c7 -g1 -bpacked:7 -d packed --smpiargs=-gpu ./a", "6", "./a"),
+        ("slurm", "srun -n 4 --nice --x11 --bcast=/tmp/a ./a", "4", "./a"),
+        ("slurm", "srun --compress --ntasks 4 --bcast -- ./a", "4", "./a"),
+        ("mpich", "mpiexec -genv A=1 -n 4 -env B 2 ./a", "4", "./a"),
+        ("mpich", "mpiexec -machines a,b -localhost a -n 4 -env A=1 ./a b=c", "4", "./a"),
+        ("intel", "mpirun -rr -hostlist a,b -gwdir /tmp -n 4 ./a", "4", "./a"),
         ("pals", "mpiexec -n 8 --ppn 4 -d 2 --env A=B --envall --line-buffer --mem-bind list:0:1 ./a", "8", "./a"),
     ],
 )
 def test_documented_options_are_understood(family, words, count, program) -> None:
     command = read_words(shlex.split(words), family, ())
     assert command.program[0] == program
-    counts = {"flux": {"n", "ntasks"}, "aprun": {"n", "pes"}, "jsrun": {"p"}, "pals": {"n"}}[family]
-    assert [option.values for option in command.options if option.name in counts] == [(count,)]
+    assert [option.values for option in command.options if option.name in COUNTS[family]] == [(count,)]
+
+
+@pytest.mark.parametrize(
+    ("family", "words", "hosts"),
+    [
+        ("slurm", "srun -w n[0-1],m3 ./a", ["n0", "n1", "m3"]),
+        ("slurm", "srun --nodelist={d}/nodes ./a", ["n0", "n1", "n2"]),
+        ("openmpi", "mpirun --host localhost:4,n1,n1 ./a", [os.uname().nodename, "n1"]),
+        ("mpich", "mpiexec -machines 127.0.0.1 ./a", [os.uname().nodename]),
+        ("mpich", "mpiexec -f {d}/hosts ./a", ["n0", "n1"]),
+        ("slurm", "srun -n 4 ./a", None),
+    ],
+)
+def test_hosts_of_the_command_are_known(tmp_path, family, words, hosts) -> None:
+    (tmp_path / "nodes").write_text("n[0-1]\nn2\n", encoding="ascii")
+    (tmp_path / "hosts").write_text("n0:2\nn1\nn0\n", encoding="ascii")
+    assert hosts_named(read_words(shlex.split(words.format(d=tmp_path)), family, ())) == hosts
 
 
 def test_flux_without_run_is_no_launch(ranktree, starters, make_plan, tmp_path) -> None:

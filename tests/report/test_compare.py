@@ -89,6 +89,8 @@ def test_plans_are_compared_by_level(ranktree: Callable, tmp_path: Path) -> None
 def test_refusals(ranktree: Callable, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text('{"format": "ranktree-runs", "version": 1, "series": [{"name": "x", "values": [0]}]}')
+    empty = tmp_path / "empty.json"
+    empty.write_text('{"format": "ranktree-runs", "version": 1}')
     good = script(tmp_path / "good", "echo 1")
     cases = (
         (("--runs", 2, "--", good, "--", script(tmp_path / "bad", "echo wrong >&2; exit 3")), 1, "exit code 3: wrong"),
@@ -99,6 +101,7 @@ def test_refusals(ranktree: Callable, tmp_path: Path) -> None:
         (("--time-limit", 0.2, "--", "sleep", 60), 1, "did not end in 0.2 s"),
         (("--", good, "--", good, "--", good), 2, "one or two commands"),
         ((wrong, wrong), 1, "times above 0"),
+        ((empty, empty), 1, "empty.json: series: expected a list, found none"),
         ((tmp_path / "none.json", wrong), 1, "none.json"),
     )
     for arguments, code, text in cases:

@@ -33,6 +33,7 @@ LOG = (
 RUNS = {
     "format": "ranktree-runs",
     "version": 1,
+    "what": "wall time",
     "unit": "s",
     "series": [
         {"name": name, "command": ["mpirun", "./app"], "values": values, "median": values[1], "interval": values[::2]}

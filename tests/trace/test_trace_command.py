@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ranktree.elf import SHT_DYNSYM, mpi_calls
+from ranktree.elf import SHT_DYNSYM, libraries, mpi_calls, read_elf
 
 from tests.helpers import known_bugs
 from tests.helpers.mpis import DEBIAN, WHEELS, Mpi, mpi4py_variables, needed_mpi
@@ -324,6 +324,35 @@ def test_a_preload_of_the_user_stays_in_front(where, ranktree, mpi, output, tmp_
     assert result.returncode == 0, result.stderr
     assert re.fullmatch(rf"{library}:\S+/libranktree_preload_{mpi.name}\.so\n", result.stdout)
     assert output.exists()
+
+
+def test_a_preload_for_all_parts_stays_in_front_in_each(ranktree, mpi, output, tmp_path, monkeypatch):
+    """Hydra's -genv, in both of its forms."""
+    if mpi.family == "openmpi":
+        pytest.skip("-x is of one part")
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    library = compile_c("int nothing_at_all;", tmp_path / "libown.so", "-shared", "-fPIC")
+    show = ["sh", "-c", f"echo $LD_PRELOAD; {mpi.program('trace_ends')}"]
+    starter, *rest = mpi.launch(1, *show)
+    for words in (["-genv", "LD_PRELOAD", str(library)], ["-genv", f"LD_PRELOAD={library}"]):
+        result = ranktree("trace", "-o", output, "--", starter, *words, *rest, ":", "-n", "1", *show)
+        assert result.returncode == 0, result.stderr
+        assert re.fullmatch(rf"({library}:\S+/libranktree_preload_{mpi.name}\.so\n){{2}}", result.stdout)
+
+
+def test_the_library_of_the_loader_is_found(tmp_path, monkeypatch):
+    """LD_LIBRARY_PATH comes before a RUNPATH and after an RPATH."""
+    folders = [tmp_path / name for name in ("linked", "listed")]
+    for folder in folders:
+        folder.mkdir()
+        compile_c("int called;", folder / "libcalled.so", "-shared", "-fPIC")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(folders[1]))
+    for option, expected in (("--enable-new-dtags", folders[1]), ("--disable-new-dtags", folders[0])):
+        words = (f"-L{folders[0]}", "-Wl,--no-as-needed", "-lcalled", f"-Wl,{option},-rpath,{folders[0]}")
+        program = compile_c("int main(void) { return 0; }", tmp_path / "program", *words)
+        loaded = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        assert str(expected / "libcalled.so") in loaded
+        assert dict(libraries(read_elf(program)))["libcalled.so"] == expected / "libcalled.so"
 
 
 @pytest.mark.parametrize("where", ("environment", "command"))

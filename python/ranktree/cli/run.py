@@ -148,8 +148,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     served = for_collectives(wanted, log, folder_for(cache, no_cache))
     words = with_libraries(words, mpi, variables_for(split, order, grids, objective) | served)
     if source:
-        become_result(run_placed(words, source, check, folder, show))
-    notify(show, words)
+        become_result(run_placed(words, source, check, folder, Begin(show, log)))
+    Begin(show, log)(words)
     become(words)
 
 
@@ -269,10 +269,18 @@ def in_current_order(started: Command, program: list[str]) -> tuple[list[str], d
     return world.in_place_of_program(started, program), dict(os.environ)
 
 
-def notify(show: bool, words: Sequence[str]) -> None:
-    """--show."""
-    if show:
-        echo(shlex.join(words), err=True)
+@dataclass(frozen=True)
+class Begin:
+    """What happens right before a command starts: --show, and an empty --collectives-log."""
+
+    show: bool
+    log: Path | None
+
+    def __call__(self, words: Sequence[str]) -> None:
+        """For this command."""
+        collectives.begin_log(self.log)
+        if self.show:
+            echo(shlex.join(words), err=True)
 
 
 @dataclass(frozen=True)
@@ -327,7 +335,7 @@ def require_pus_here(slots: verify.Slots, plan: Path) -> None:
             )
 
 
-def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path | None, show: bool) -> int:
+def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path | None, begin: Begin) -> int:
     """Runs the command by the plan; its exit code, or minus the signal of its termination."""
     with files_folder(folder) as place:
         try:
@@ -335,7 +343,7 @@ def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path 
             if check is not Check.NOTHING:
                 verify.require(launch.slots, launch.command, launch.prepare, place, check is Check.PUS)
             arguments, variables = launch.prepare(launch.command.program)
-            notify(show, arguments)
+            begin(arguments)
             code = run_through(arguments, variables)
             if code == 1 and launch.command.launcher == "openmpi4" and starts_nothing(launch):
                 echo(STARTS_NOTHING, err=True)

@@ -104,9 +104,27 @@ def load(path: str) -> dict[str, Any]:
         raise ValueError(f"{path}: expected JSON: {error}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("version") != VERSION:
         raise ValueError(f'{path}: expected "format": "{FORMAT}" and "version": {VERSION}')
-    for index, each in enumerate(found.get("series", [])):
+    require(path, found, "series", list)
+    for index, each in enumerate(found["series"]):
         require_series(f"{path}: series[{index}]", each)
+    for name in ("unit", "what"):
+        require(path, found, name, str)
+    comparison = found.get("comparison")
+    if comparison is not None:
+        for name, kind in (("ratio", float), ("result", str), ("sentence", str)):
+            require(f"{path}: comparison", comparison, name, kind)
     return found
+
+
+KINDS = {list: "a list", str: "a text", float: "a number"}
+
+
+def require(where: str, found: Any, name: str, kind: type) -> None:
+    """A field of an object, of this kind."""
+    value = found.get(name) if isinstance(found, dict) else None
+    allowed = (int, float) if kind is float else kind
+    if not isinstance(value, allowed) or isinstance(value, bool):
+        raise ValueError(f"{where}: {name}: expected {KINDS[kind]}, found {'none' if value is None else repr(value)}")
 
 
 def require_series(where: str, each: Any) -> None:
@@ -119,6 +137,7 @@ def require_series(where: str, each: Any) -> None:
     for value in values:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
             raise ValueError(f"{where}.values: expected times above 0, found {value!r}")
+    require(where, each, "median", float)
 
 
 def series_of(path: str) -> tuple[Series, dict[str, Any]]:

@@ -110,6 +110,7 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
         libraries = (*settings.preload, tools.platform)
         if settings.collectives is not None:
             environment |= collectives.variables(settings.collectives, log)
+            collectives.begin_log(log)
             libraries = (*libraries, served.library())
         before = environment.get("LD_PRELOAD", "")
         environment["LD_PRELOAD"] = ":".join([*filter(None, [before]), *map(str, libraries)])

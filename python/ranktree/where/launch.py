@@ -205,10 +205,12 @@ def sharing(places: Sequence[Place]) -> list[list[int]]:
     for rank, (host, pus) in enumerate(places):
         for pu in pus:
             on.setdefault((host, pu), set()).add(rank)
-    return [
-        sorted(set().union(*(on[host, pu] for pu in pus)) - {rank}) if pus else []
-        for rank, (host, pus) in enumerate(places)
-    ]
+    alike: dict[tuple[str, tuple[int, ...]], list[int]] = {}  # ranks on the same PUs share with the same
+    for host, pus in places:
+        alike.setdefault((host, tuple(pus)), [])
+    for (host, shared), sharers in alike.items():
+        sharers.extend(sorted(set().union(*(on[host, pu] for pu in shared))))
+    return [[other for other in alike[host, tuple(pus)] if other != rank] for rank, (host, pus) in enumerate(places)]
 
 
 def as_text(document: dict[str, Any]) -> str:
