@@ -189,8 +189,12 @@ RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, i
  * - ranktree_objective = bytes (default) | messages | bottleneck | time: what the order minimises. bytes: weight x
  * distance. messages: distance, every edge counts once. bottleneck: the seconds of the most loaded link, the weights as
  * bytes. time: the same and the mean waiting of a rank, one message each edge and direction
- * (docs/explanation/objectives.md, usual values for latencies and bandwidths). The last two need the mode central,
- * which auto then is for any number of ranks; ranktree_Comm_rebalance takes bytes only.
+ * (docs/explanation/objectives.md). The last two need the mode central, which auto then is for any number of ranks;
+ * ranktree_Comm_rebalance takes bytes only.
+ *
+ * - ranktree_parameters, with bottleneck or time: latencies and bandwidths, a file of `ranktree calibrate` or the name
+ * of a class of clusters (ethernet-1g, ethernet-10g, infiniband-100g), at rank 0 (whose value counts); default: usual
+ * values. If it cannot be read, the order stays.
  *
  * - ranktree_pattern, with bottleneck or time, for ranktree_Comm_reorder and distributed graphs: a file as
  * ranktree_read_pattern reads it, on rank 0 (whose value counts). Its messages, directions and phases are placed in

@@ -328,6 +328,11 @@ def plan_by_objective(tree: Tree, pattern: Pattern, model: tuple[str, str | None
     The plan by a model (bytes, messages, bottleneck or time; a class of clusters or a file of parameters, or None) and, for each placement of its table, the resource that limits it. Keywords as make_plan.
     """
 
+def is_network_class(name: str) -> bool:
+    """
+    Whether a class of clusters has this name, as models take it in place of a file of parameters.
+    """
+
 def limit_of(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model: tuple[str, str | None]) -> dict:
     """
     What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.

@@ -20,6 +20,7 @@ class Placing:
     pattern: Path | None
     metric: str = "size"
     objective: str | None = None
+    parameters: str | None = None
     machine: str | None = None
     network: str | None = None
     hosts: str | None = None
@@ -38,7 +39,8 @@ def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notif
     tree, described = machine_of_launch(wanted, words, folder, notify)
     tree, traffic = tree.cut_at("Core"), expand(recorded, natural_model(recorded))
     fit_hosts(traffic, tree, notify)
-    plan, _ = planned(tree, traffic, wanted.metric, Model(wanted.objective), algorithm="best", seed=1)
+    model = Model(wanted.objective, wanted.parameters)
+    plan, _ = planned(tree, traffic, wanted.metric, model, algorithm="best", seed=1)
     plan.described = described
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "plan.json"

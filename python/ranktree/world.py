@@ -26,6 +26,7 @@ NOT_FORETOLD = (
 OBJECTIVE_KEY = "ranktree_objective="
 SECONDS_COUNT = ("bottleneck", "time")  # objectives
 PATTERN_KEY = "ranktree_pattern="
+PARAMETERS_KEY = "ranktree_parameters="
 LONGEST_VALUE = 255  # of an info key, in bytes: MPI_MAX_INFO_VAL - 1 of Open MPI
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
 
@@ -90,10 +91,23 @@ def pattern_key(pattern: Path, keys: Sequence[str]) -> list[str]:
     """The key by which an order by seconds has more than the pattern's bytes, unless it is given."""
     if objective_of(keys) not in SECONDS_COUNT or any(key.startswith(PATTERN_KEY) for key in keys):
         return []
-    path = os.path.abspath(pattern)  # noqa: PTH100 - links stay as the user wrote them
+    return [f"{PATTERN_KEY}{path_in_key(pattern)}"]
+
+
+def parameters_key(parameters: str) -> str:
+    """The key for what links cost: a class of clusters, or a file, which must be readable here."""
+    if _core.is_network_class(parameters):
+        return f"{PARAMETERS_KEY}{parameters}"
+    _core.load_parameters(parameters)
+    return f"{PARAMETERS_KEY}{path_in_key(parameters)}"
+
+
+def path_in_key(file: str | Path) -> str:
+    """The absolute path, where an info key can hold it."""
+    path = os.path.abspath(file)  # noqa: PTH100 - links stay as the user wrote them
     if len(os.fsencode(path)) > LONGEST_VALUE or any(character.isspace() for character in path):
         raise ValueError(f"{path}: expected a path without spaces, of at most {LONGEST_VALUE} bytes, for seconds")
-    return [f"{PATTERN_KEY}{path}"]
+    return path
 
 
 def require_as_many_ranks(pattern: Path, command: Command) -> None:

@@ -419,6 +419,9 @@ void bind_place(nb::module_& module) {
       "keywords"_a,
       "The plan by a model (bytes, messages, bottleneck or time; a class of clusters or a file of parameters, or "
       "None) and, for each placement of its table, the resource that limits it. Keywords as make_plan.");
+  module.def(
+      "is_network_class", [](std::string_view name) { return objective::parameters_of_class(name).has_value(); },
+      "name"_a, "Whether a class of clusters has this name, as models take it in place of a file of parameters.");
   module.def("limit_of", &limit_of, "tree"_a, "pattern"_a, "leaf_of"_a, "model"_a,
              "What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.");
   module.def("latency_seconds", &latency_seconds, "tree"_a, "pattern"_a, "leaf_of"_a, "model"_a,

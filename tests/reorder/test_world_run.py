@@ -1,5 +1,6 @@
 """`ranktree run --reorder`, `--dry-run` and `--cart`: real patterns, real machines, beside tracing and splits."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -161,6 +162,9 @@ def test_a_run_without_gain_is_the_launchers(mpi, ranktree, made, pattern):
             "--metric: expected no --reorder-info for seconds",
         ),
         (["--objective", "time"], 2, "--objective needs --reorder APP.npz, --pattern APP.npz or --cart"),
+        (["--reorder", "{four}", "--parameters", "ethernet-1g"], 2, "needs --objective bottleneck or time"),
+        (["--cart", "--objective", "time", "--parameters", "ethernet-1g"], 2, "and --reorder APP.npz or --pattern"),
+        (["--reorder", "{four}", "--objective", "time", "--parameters", "ethernet"], 1, "ethernet: "),
         (["--cart", "--objective", "miles"], 2, "expected one of bytes, messages, bottleneck, time, found"),
         (["--dry-run"], 2, "--dry-run needs --reorder"),
         (["--reorder-info", "a=b"], 2, "--reorder-info needs --reorder"),
@@ -279,6 +283,15 @@ def test_without_cart_grids_are_the_mpis(mpi, made, bound):
     assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines]
 
 
+def without_latency(folder):
+    """Links that only bytes take time on."""
+    levels = [{"name": name, "latency_s": 0, "s_per_byte": cost} for name, cost in (("node", 1e-8), ("core", 1e-10))]
+    path = folder / "links.json"
+    values = {"levels": levels, "reduce_s_per_byte": 0, "copy_s_per_byte": 0}
+    path.write_text(json.dumps({"format": "ranktree-parameters", "version": 1} | values), encoding="ascii")
+    return path
+
+
 def test_over_nodes_the_order_by_time_counts_the_recorded_messages(cluster, command, made, tmp_path):
     """Ranks 0 and 2, 1 and 3 exchange many short messages, 0 and 1, 2 and 3 one with more bytes."""
     if shutil.which("mpirun.openmpi") is None:
@@ -288,7 +301,8 @@ def test_over_nodes_the_order_by_time_counts_the_recorded_messages(cluster, comm
     path = tmp_path / "pairs.npz"
     _core.save_pattern(str(path), _core.Pattern.from_pairs(4, senders, receivers, messages, sizes))
     launch = ["mpirun.openmpi", "--host", "n0:2,n1:2", "--bind-to", "none", "-n", 4, made("openmpi", "first.c")]
-    for words, partner in (([], "1"), (["--objective", "time"], "2")):
+    by_time = ["--objective", "time"]
+    for words, partner in (([], "1"), (by_time, "2"), ([*by_time, "--parameters", without_latency(tmp_path)], "1")):
         command_words = [command, "run", "--reorder", path, *words, "--", *launch]
         result = cluster.call("exec", "head", *command_words, env=os.environ | OPENMPI, cwd=tmp_path, timeout=120)
         assert result.returncode == 0, result.stderr

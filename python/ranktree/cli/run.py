@@ -28,6 +28,7 @@ from ranktree.usable_machine import launchable
 INTERSPERSED = False
 EXAMPLE = "ranktree run --plan plan.json -- mpirun -n 64 ./app"
 STARTS_NOTHING = "ranktree: mpirun starts no rank; where it prints no reason, a node lacks a PU of the plan"
+PARAMETERS_NEED = "needs --objective bottleneck or time, and --reorder APP.npz or --pattern APP.npz"
 ONLINE = Path("/sys/devices/system/cpu/online")
 Collectives = Annotated[
     str | None,
@@ -89,6 +90,13 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             help="What --reorder, --pattern (without --metric) and --cart minimise: bytes, messages, bottleneck, time.",
         ),
     ] = None,
+    parameters: Annotated[
+        str | None,
+        Option(
+            help="What links cost, for --reorder and --pattern by bottleneck or time: FILE of `ranktree calibrate`, "
+            "ethernet-1g, -10g or infiniband-100g."
+        ),
+    ] = None,
     reorder_info: Annotated[
         list[str] | None,
         Option("--reorder-info", metavar="KEY=VALUE", help="An info key of ranktree_Comm_reorder."),
@@ -133,7 +141,11 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             raise BadParameter("--objective needs --reorder APP.npz, --pattern APP.npz or --cart")
     metric, keys = by_objective(objective, metric, reorder_info or [])
     seconds = objective if objective in world.SECONDS_COUNT else None
-    source = Source(plan, Placing(pattern, metric, seconds, machine, network, hosts, hostfile))
+    if parameters is not None:
+        if seconds is None or (reorder is None and pattern is None):
+            raise BadParameter(f"--parameters {PARAMETERS_NEED}")
+        keys += [world.parameters_key(parameters)] if reorder is not None else []
+    source = Source(plan, Placing(pattern, metric, seconds, parameters, machine, network, hosts, hostfile))
     source.check()
     if not source:
         refuse_without_plan(any((split, grids, reorder, wanted)), check, folder is not None and not dry_run)

@@ -96,7 +96,7 @@ topo::Tree with_numbered_nodes(const topo::Tree& tree) {
 GraphOrder order_for_pattern(const topo::Tree& slots, const pattern::Pattern& expanded, const Placement& home,
                              const GraphOptions& options) {
   const topo::Tree tree = with_numbered_nodes(slots);
-  const Model model{.objective = options.objective, .parameters = {}};
+  const Model model{.objective = options.objective, .parameters = options.parameters};
   place::PlanOptions planning;
   planning.preset = options.preset;
   planning.seed = options.seed;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/objective/model.h"
@@ -11,6 +12,7 @@
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
+#include "core/predict/parameters.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::objective {
@@ -19,8 +21,9 @@ struct GraphOptions {
   Objective objective = Objective::kBytes;
   place::Preset preset = place::Preset::kDefault;
   std::uint64_t seed = 1;
-  std::function<bool()> keep_going;               // as EngineOptions::keep_going; may be empty
-  std::vector<place::Placement> candidates = {};  // compete with what is found
+  std::function<bool()> keep_going;                    // as EngineOptions::keep_going; may be empty
+  std::vector<place::Placement> candidates = {};       // compete with what is found
+  std::optional<predict::Parameters> parameters = {};  // as Model::parameters
 };
 
 struct GraphOrder {
@@ -32,8 +35,9 @@ struct GraphOrder {
 
 // One rank a leaf. kBytes places the weights as they are, kMessages counts each pair once. For kBottleneck and kTime a
 // weight is a number of bytes, half of it in each direction, in one message each; the levels of the tree take the time
-// that they have in the machine, or usual ones (simulate::level_costs()). `home` where nothing is better, by seconds
-// where nothing is 2 % better. Throws what Platform throws, where the tree has a network but no nodes.
+// that the parameters give, without them what they have in the machine, or usual ones (simulate::level_costs()). `home`
+// where nothing is better, by seconds where nothing is 2 % better. Throws what Platform throws, where the tree has a
+// network but no nodes.
 GraphOrder order_for_graph(const topo::Tree& tree, const pattern::Affinity& graph, const place::Placement& home,
                            const GraphOptions& options);
 

@@ -200,13 +200,10 @@ void choose_at_root(Rearrangement& begun, GridChoice& choice) {
   core::reorder::ChosenGrid chosen =
       core::reorder::choose_grid(slots, choice.traffic, {options.preset, options.seed, in_time});
   if (options.objective != Objective::kBytes) {
+    core::objective::GraphOptions how = graph_options(options, in_time);
+    how.candidates = {chosen.placed.placement};
     core::objective::GraphOrder order =
-        core::objective::order_for_graph(slots.tree, core::reorder::grid_affinity(chosen.grid), slots.home,
-                                         {.objective = options.objective,
-                                          .preset = options.preset,
-                                          .seed = options.seed,
-                                          .keep_going = in_time,
-                                          .candidates = {chosen.placed.placement}});
+        core::objective::order_for_graph(slots.tree, core::reorder::grid_affinity(chosen.grid), slots.home, how);
     const bool better = order.after < order.before;
     chosen.placed = {std::move(order.placement), order.before, order.after,
                      better ? GridMethod::kEngine : GridMethod::kIdentity};

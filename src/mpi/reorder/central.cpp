@@ -17,6 +17,7 @@
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/reorder/calls.h"
+#include "mpi/reorder/options.h"
 #include "mpi/reorder/root.h"
 
 namespace ranktree::mpi {
@@ -71,8 +72,7 @@ void place(const Affinity& graph, const Search& search, const ReorderOptions& op
   const Slots slots = core::reorder::slots_of(chains_of(search.buffers));
   const core::topo::Tree tree = costs != nullptr ? priced(slots.tree, *costs) : slots.tree;
   const auto in_time = [&] { return search.deadline == 0 || PMPI_Wtime() < search.deadline; };
-  const core::objective::GraphOptions how{
-      .objective = options.objective, .preset = options.preset, .seed = options.seed, .keep_going = in_time};
+  const core::objective::GraphOptions how = graph_options(options, in_time);
   const core::objective::GraphOrder order =
       options.pattern.empty()
           ? core::objective::order_for_graph(tree, graph, slots.home, how)

@@ -39,7 +39,8 @@ inline bool counts_seconds(core::objective::Objective objective) {
 struct ReorderOptions {
   ReorderMode mode = ReorderMode::kAuto;
   core::objective::Objective objective = core::objective::Objective::kBytes;
-  std::string pattern;  // file that rank 0 places by seconds in place of the graph; empty: none
+  std::string pattern;     // file that rank 0 places by seconds in place of the graph; empty: none
+  std::string parameters;  // what links cost, as io::parameters_named() takes it at rank 0; empty: usual values
   core::place::Preset preset = core::place::Preset::kDefault;
   std::uint64_t seed = 1;
   std::int64_t time_limit = 0;  // milliseconds; 0: none

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -13,8 +14,10 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/objective/graph_order.h"
 #include "core/objective/model.h"
 #include "core/place/engine.h"
+#include "io/parameters_file.h"
 #include "mpi/reorder/modes.h"
 #include "mpi/split/options.h"
 
@@ -51,6 +54,16 @@ void require_mode_for(const ReorderOptions& options, const std::string& objectiv
                         std::string(mode_name(options.mode)) + ", found '" + objective + "'");
 }
 
+// Empty where the key is not given.
+std::string value_for_seconds(MPI_Info info, const char* key, core::objective::Objective objective) {
+  const auto value = info_value(info, key);
+  if (value && !counts_seconds(objective)) {
+    throw core::Error(core::Fault::kInput,
+                      "info key " + std::string(key) + ": expected ranktree_objective = bottleneck or time beside it");
+  }
+  return value.value_or("");
+}
+
 }  // namespace
 
 ReorderOptions read_reorder_options(MPI_Info info) {
@@ -62,13 +75,8 @@ ReorderOptions read_reorder_options(MPI_Info info) {
     options.objective = choose("ranktree_objective", *word, core::objective::kObjectives);
     require_mode_for(options, *word);
   }
-  if (auto file = info_value(info, "ranktree_pattern")) {
-    if (!counts_seconds(options.objective)) {
-      throw core::Error(core::Fault::kInput,
-                        "info key ranktree_pattern: expected ranktree_objective = bottleneck or time beside it");
-    }
-    options.pattern = std::move(*file);
-  }
+  options.pattern = value_for_seconds(info, "ranktree_pattern", options.objective);
+  options.parameters = value_for_seconds(info, "ranktree_parameters", options.objective);
   if (const auto word = info_value(info, "ranktree_preset")) {
     options.preset = choose("ranktree_preset", *word, kPresets);
   }
@@ -79,6 +87,13 @@ ReorderOptions read_reorder_options(MPI_Info info) {
     options.time_limit = whole_number<std::int64_t>("ranktree_time_limit_ms", *word);
   }
   return options;
+}
+
+core::objective::GraphOptions graph_options(const ReorderOptions& options, std::function<bool()> in_time) {
+  core::objective::GraphOptions result{
+      .objective = options.objective, .preset = options.preset, .seed = options.seed, .keep_going = std::move(in_time)};
+  if (!options.parameters.empty()) result.parameters = io::parameters_named(options.parameters);
+  return result;
 }
 
 std::string_view mode_name(ReorderMode mode) {

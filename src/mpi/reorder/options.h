@@ -4,8 +4,10 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
+#include "core/objective/graph_order.h"
 #include "mpi/reorder/modes.h"
 
 namespace ranktree::mpi {
@@ -18,6 +20,9 @@ std::string_view mode_name(ReorderMode mode);
 
 // A hash that differs, but for one chance in 2^64, where hash or number do; never 0.
 std::uint64_t mix(std::uint64_t hash, std::uint64_t number);
+
+// What the root searches by. Throws what io::parameters_named() throws.
+core::objective::GraphOptions graph_options(const ReorderOptions& options, std::function<bool()> in_time);
 
 // A hash of what must agree over the ranks, never 0.
 std::uint64_t fingerprint(const ReorderOptions& options);

@@ -12,7 +12,8 @@ enum { kObjectives = 3 };
 static const char* const objectives[kObjectives] = {"messages", "bottleneck", "time"};
 
 static int rank, size, round_number;
-static const char* pattern; /* the key ranktree_pattern, unless NULL */
+static const char* pattern;    /* the key ranktree_pattern, unless NULL */
+static const char* parameters; /* the key ranktree_parameters, unless NULL */
 
 /* Of all pairs, the same on all ranks; entries below the diagonal. */
 static double weights[kMostRanks][kMostRanks];
@@ -28,6 +29,7 @@ static MPI_Info keys(const char* objective, const char* mode) {
   MPI_Info_set(info, "ranktree_objective", objective);
   MPI_Info_set(info, "ranktree_reorder_mode", mode);
   if (pattern != NULL) MPI_Info_set(info, "ranktree_pattern", pattern);
+  if (parameters != NULL) MPI_Info_set(info, "ranktree_parameters", parameters);
   if (getenv("SPLIT_NODES") == NULL) return info;
   MPI_Info_set(info, "ranktree_node_id", "env");
   MPI_Info_set(info, "ranktree_network", "none");
@@ -122,6 +124,33 @@ static void one_round(unsigned long long* state, int* improved) {
   MPI_Comm_free(&by_bytes);
 }
 
+/* -- what links cost -- */
+
+/* The seconds of the current order of all pairs, or of a row of all ranks. */
+static double seconds_by(const char* links, int grid) {
+  int dims[1] = {0}, newrank, degree = 0, to[kMostRanks];
+  const int periods[1] = {0};
+  double amounts[kMostRanks];
+  MPI_Comm made;
+  parameters = links;
+  for (int i = 0; i < rank; ++i) to[degree] = i, amounts[degree++] = 1e6;
+  MPI_Info info = keys("time", "auto");
+  const int code = grid ? ranktree_Cart_create_weighted(MPI_COMM_WORLD, 1, NULL, periods, info, dims, &made)
+                        : ranktree_Comm_reorder(MPI_COMM_WORLD, 1, &rank, &degree, to, amounts, info, &newrank, &made);
+  if (code != MPI_SUCCESS) fail("a call failed", code);
+  const double seconds = number_of(made, "ranktree_reorder_before");
+  MPI_Comm_free(&made);
+  MPI_Info_free(&info);
+  return seconds;
+}
+
+static void expect_faster_links(void) {
+  for (int grid = 0; grid < 2; ++grid) {
+    const double slow = seconds_by("ethernet-1g", grid), fast = seconds_by("infiniband-100g", grid);
+    if (!(fast < slow / 4)) fail("links of 100 Gbit/s hardly faster than of 1 Gbit/s", slow / fast);
+  }
+}
+
 /* -- values that are refused -- */
 
 static void expect_refusal(const char* objective, const char* mode, int rebalance, const char* text) {
@@ -141,11 +170,11 @@ static void expect_refusal(const char* objective, const char* mode, int rebalanc
   MPI_Info_free(&info);
 }
 
-/* A pattern that cannot be read. */
-static void expect_same_order(const char* objective) {
+/* A file that cannot be read: the order stays, and the reason names it. */
+static void expect_same_order(const char* file) {
   int newrank, none = 0;
   MPI_Comm made;
-  MPI_Info info = keys(objective, "auto");
+  MPI_Info info = keys("time", "auto");
   if (ranktree_Comm_reorder(MPI_COMM_WORLD, 0, &none, &none, &none, NULL, info, &newrank, &made) != MPI_SUCCESS ||
       newrank != rank || !is_unchanged(made))
     fail("another order", newrank);
@@ -154,7 +183,7 @@ static void expect_same_order(const char* objective) {
   MPI_Info of_order;
   ranktree_Comm_get_info(made, &of_order);
   MPI_Info_get(of_order, "ranktree_reorder_reason", MPI_MAX_INFO_VAL - 1, reason, &found);
-  if (strstr(reason, pattern) == NULL) fail(reason, found);
+  if (strstr(reason, file) == NULL) fail(reason, found);
   MPI_Info_free(&of_order);
   MPI_Comm_free(&made);
   MPI_Info_free(&info);
@@ -175,8 +204,13 @@ int main(int argc, char** argv) {
   expect_refusal("bottleneck", "node", 0, "expected bytes or messages beside ranktree_reorder_mode = node");
   expect_refusal("time", "auto", 1, "ranktree_Comm_rebalance expects bytes, found 'time'");
   pattern = "/nowhere.npz";
-  expect_refusal("bytes", "auto", 0, "expected ranktree_objective = bottleneck or time beside it");
-  expect_same_order("time");
+  expect_refusal("bytes", "auto", 0, "ranktree_pattern: expected ranktree_objective = bottleneck or time beside it");
+  expect_same_order(pattern);
+  pattern = NULL;
+  parameters = "/nowhere.json";
+  expect_refusal("bytes", "auto", 0, "ranktree_parameters: expected ranktree_objective = bottleneck or time beside it");
+  expect_same_order(parameters);
+  if (getenv("SPLIT_NODES") != NULL) expect_faster_links();
   if (rank == 0) {
     for (int k = 0; k < kObjectives; ++k) printf("%s %d, ", objectives[k], improved[k]);
     printf("refusals agree\n");
