@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do the objectives order placements at 64 and 256 ranks as simulated times do?
+"""Do the objectives order placements at 64, 256 and 1,024 ranks as simulated times do?
 
     simulated.py --build BUILD [--ranks 64] [--machine plafrim] [--kernel cg] [--write docs/benchmarks/objectives.md]
 
@@ -37,8 +37,7 @@ KERNELS = {
     "rings": ("rings", "64K", "2"),
     "wiedemann": ("wiedemann", "1M", "1"),
 }
-MACHINES = ("plafrim", "graphene-ib")
-RANKS = (64, 256)
+RANKS = {"plafrim": (64, 256), "graphene-ib": (64, 256), "fat-tree-128x64": (1024,)}  # of each machine
 TIME_LIMIT = 600
 MARKS = ("<!-- table: bench/time/simulated.py -->", "<!-- end of table -->")
 
@@ -67,11 +66,17 @@ class Simulation:
         from ranktree import _core  # noqa: PLC0415  the build tree's, whose path the caller sets
 
         document = json.loads((ROOT / "machines" / f"{self.machine}.json").read_text(encoding="utf-8"))
-        (hosts,) = document["network"]["hosts"]
+        network = document["network"]
+        (hosts,) = network["hosts"]
         name = hosts["names"].partition("[")[0]
         whole = _core.load_machine(str(ROOT / "machines" / f"{self.machine}.json"), None).cut_at("Core")
         cores = whole.leaf_count // len({whole.host(leaf) for leaf in range(whole.leaf_count)})
-        document["network"] = {"hosts": [{"names": f"{name}[1-{self.ranks // cores}]", "shape": hosts["shape"]}]}
+        nodes = self.ranks // cores
+        document["network"] = {"hosts": [{"names": f"{name}[1-{nodes}]", "shape": hosts["shape"]}]}
+        if network.get("kind") == "fat-tree":  # its first lowest switches, with their links up, below one root
+            below = network["arities"][-1]
+            document["network"] |= {"kind": "fat-tree", "arities": [nodes // below, below]}
+            document["network"] |= {"uplinks": network["uplinks"][-1:]}
         self.file.write_text(json.dumps(document), encoding="utf-8")
         return _core.load_machine(str(self.file), None).cut_at("Core")
 
@@ -153,8 +158,8 @@ def lines_of(options: argparse.Namespace, folder: Path) -> Iterator[str]:
     run([*compiler, ROOT / "bench/kernels/kernels.c", "-o", folder / "kernels"])
     table = Table()
     yield from head("machine, ranks").splitlines()
-    for machine in options.machine or MACHINES:
-        for ranks in options.ranks or RANKS:
+    for machine in options.machine or RANKS:
+        for ranks in (each for each in RANKS[machine] if not options.ranks or each in options.ranks):
             for kernel in options.kernel or KERNELS:
                 print(f"{machine}, {ranks}: {kernel}", file=sys.stderr, flush=True)
                 yield measured(Simulation(build, folder, machine, ranks), kernel, table)
@@ -166,7 +171,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--ranks", type=int, action="append", help="these only; may be repeated")
-    parser.add_argument("--machine", action="append", choices=MACHINES)
+    parser.add_argument("--machine", action="append", choices=RANKS)
     parser.add_argument("--kernel", action="append", choices=KERNELS)
     parser.add_argument("--write", type=Path, metavar="PAGE")
     options = parser.parse_args()
