@@ -42,7 +42,7 @@ void count_message(Thread& thread, SendCall call, std::uint64_t bytes, int dest,
 void count_send_slow(SendCall call, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm) noexcept {
   if (dest == MPI_PROC_NULL) return;
   shielded([&] {
-    Thread* thread = Process::instance().enter();
+    Thread* thread = entered();
     if (thread == nullptr) return;
     const auto items = static_cast<std::uint64_t>(count < 0 ? 0 : count);
     count_message(*thread, call, items * type_bytes(*thread, type), dest, comm);

@@ -166,13 +166,14 @@ std::string Process::part_file(int thread) const {
 void Process::make_parts_folder() {
   parts_ = output_ + ".parts";
   mkdir(parts_.c_str(), S_IRWXU);
-  if (is_own_folder(parts_)) {
-    for (int left = 0; threads_.empty() && unlink(part_file(left).c_str()) == 0; ++left) {  // by an earlier run
-    }
+  if (!is_own_folder(parts_)) {
+    print_verbose(parts_ + ": expected a folder of this user alone; a crash will lose the records");
+    parts_.clear();
     return;
   }
-  print_verbose(parts_ + ": expected a folder of this user alone; a crash will lose the records");
-  parts_.clear();
+  if (!threads_.empty()) return;
+  int left = 0;  // by an earlier run
+  while (unlink(part_file(left).c_str()) == 0) ++left;
 }
 
 void Process::try_start() {

@@ -86,6 +86,9 @@ class Process {
   std::set<std::uint64_t> logged_;
 };
 
+// The calling thread's records, as Process::enter() gives them.
+inline Thread* entered() noexcept { return this_thread != nullptr ? this_thread : Process::instance().enter(); }
+
 // Runs a body of ours within an MPI call. Running out of memory loses a record, never the program.
 template <typename Body>
 void shielded(Body body) noexcept {

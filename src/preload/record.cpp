@@ -19,7 +19,7 @@ namespace {
 
 // Fills this thread's receipt; nullptr when nothing is recorded.
 Thread* described(Description describe) {
-  Thread* thread = this_thread != nullptr ? this_thread : Process::instance().enter();
+  Thread* thread = entered();
   if (thread == nullptr) return nullptr;
   thread->receipt.clear();
   describe(Scene{*thread, thread->receipt});
@@ -81,7 +81,7 @@ void count_receipt(Thread& thread, const char* call, const Receipt& receipt) {
 
 void count_unattributed(const char* call) noexcept {
   shielded([&] {
-    Thread* thread = Process::instance().enter();
+    Thread* thread = entered();
     if (thread != nullptr) thread->part.count_unattributed(call, 1);
   });
 }

@@ -68,7 +68,7 @@ void keep_request(const char* call, MPI_Request request, const Receipt& receipt)
 
 void start_request(MPI_Request request) noexcept {
   shielded([&] {
-    Thread* thread = Process::instance().enter();
+    Thread* thread = entered();
     if (thread == nullptr) return;
     const std::shared_ptr<const KeptRequest> kept = find_request(request);
     if (kept) {

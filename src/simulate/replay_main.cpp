@@ -36,9 +36,9 @@ struct Message {
   int bytes = 0;
 };
 
-// All messages by sender, and for each rank those it receives.
 constexpr double kLongest = 1U << 30U;  // bytes of a message, as in python/ranktree/simulate/replay.py
 
+// All messages by sender, and for each rank those it receives.
 struct Traffic {
   Rank ranks = 0;
   int rounds = 1;

@@ -6,7 +6,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -159,9 +159,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         return
     served = for_collectives(wanted, log, folder_for(cache, no_cache))
     words = with_libraries(words, mpi, variables_for(split, order, grids, objective) | served)
+    begin = partial(prepare_start, show, log)
     if source:
-        become_result(run_placed(words, source, check, folder, Begin(show, log)))
-    Begin(show, log)(words)
+        become_result(run_placed(words, source, check, folder, begin))
+    begin(words)
     become(words)
 
 
@@ -281,18 +282,11 @@ def in_current_order(started: Command, program: list[str]) -> tuple[list[str], d
     return world.in_place_of_program(started, program), dict(os.environ)
 
 
-@dataclass(frozen=True)
-class Begin:
-    """What happens right before a command starts: --show, and an empty --collectives-log."""
-
-    show: bool
-    log: Path | None
-
-    def __call__(self, words: Sequence[str]) -> None:
-        """For this command."""
-        collectives.begin_log(self.log)
-        if self.show:
-            echo(shlex.join(words), err=True)
+def prepare_start(show: bool, log: Path | None, words: Sequence[str]) -> None:
+    """Right before a command starts: --show, and an empty --collectives-log."""
+    collectives.begin_log(log)
+    if show:
+        echo(shlex.join(words), err=True)
 
 
 @dataclass(frozen=True)
@@ -347,7 +341,9 @@ def require_pus_here(slots: verify.Slots, plan: Path) -> None:
             )
 
 
-def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path | None, begin: Begin) -> int:
+def run_placed(
+    words: Sequence[str], source: Source, check: Check, folder: Path | None, begin: Callable[[Sequence[str]], None]
+) -> int:
     """Runs the command by the plan; its exit code, or minus the signal of its termination."""
     with files_folder(folder) as place:
         try:

@@ -205,12 +205,11 @@ def sharing(places: Sequence[Place]) -> list[list[int]]:
     for rank, (host, pus) in enumerate(places):
         for pu in pus:
             on.setdefault((host, pu), set()).add(rank)
-    alike: dict[tuple[str, tuple[int, ...]], list[int]] = {}  # ranks on the same PUs share with the same
-    for host, pus in places:
-        alike.setdefault((host, tuple(pus)), [])
-    for (host, shared), sharers in alike.items():
-        sharers.extend(sorted(set().union(*(on[host, pu] for pu in shared))))
-    return [[other for other in alike[host, tuple(pus)] if other != rank] for rank, (host, pus) in enumerate(places)]
+    sharers = {  # the same for all ranks on the same PUs
+        (host, pus): sorted(set().union(*(on[host, pu] for pu in pus)))
+        for host, pus in {(host, tuple(pus)) for host, pus in places}
+    }
+    return [[other for other in sharers[host, tuple(pus)] if other != rank] for rank, (host, pus) in enumerate(places)]
 
 
 def as_text(document: dict[str, Any]) -> str:

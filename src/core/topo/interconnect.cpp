@@ -24,8 +24,10 @@ constexpr std::size_t kMaxDimensions = 8;
 
 [[noreturn]] void refuse_network(const std::string& text) { throw Error(Fault::kInput, "network: " + text); }
 
+bool is_cost(double value) { return std::isfinite(value) && value >= 0; }
+
 void require_cost(double value, const std::string& name) {
-  if (std::isfinite(value) && value >= 0) return;
+  if (is_cost(value)) return;
   refuse_network(name + ": expected a finite number, at least 0, found " + std::to_string(value));
 }
 
@@ -88,7 +90,7 @@ std::int64_t count_nodes(const DistanceTable& table) {
   for (std::int64_t i = 0; i < nodes * nodes; ++i) {
     const double value = table.values[static_cast<std::size_t>(i)];
     const bool own = i / nodes == i % nodes;
-    if (std::isfinite(value) && (own ? value == 0 : value >= 0)) continue;  // no text for millions of right ones
+    if (is_cost(value) && (!own || value == 0)) continue;  // no text for millions of right ones
     const std::string place = "distances[" + std::to_string(i / nodes) + "][" + std::to_string(i % nodes) + "]";
     require_cost(value, place);
     refuse_network(place + ": expected 0, found " + std::to_string(value));
