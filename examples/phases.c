@@ -60,9 +60,13 @@ _Noreturn static void stop(const char* text) {
   exit(1);
 }
 
-static unsigned char state_byte(int rank, int i) { return (unsigned char)(rank * 37 + i * 11 + 5); }
+static unsigned char state_byte(int rank, int i) {
+  return (unsigned char)((unsigned)rank * 37U + (unsigned)i * 11U + 5U);
+}
 
-static unsigned char message_byte(int from, int to, int i) { return (unsigned char)(from * 31 + to * 7 + i); }
+static unsigned char message_byte(int from, int to, int i) {
+  return (unsigned char)((unsigned)from * 31U + (unsigned)to * 7U + (unsigned)i);
+}
 
 static void check_state(const Worker* worker, const Options* options) {
   for (int i = 0; i < options->state; ++i) {
@@ -140,6 +144,7 @@ static int migrate(Worker* worker, const Options* options, const int* newranks, 
   worker->state = state;
   if (worker->comm != MPI_COMM_WORLD) MPI_Comm_free(&worker->comm);
   worker->comm = newcomm;
+  MPI_Comm_set_errhandler(newcomm, MPI_ERRORS_ARE_FATAL);  // made of one whose errors are returned
   MPI_Comm_rank(newcomm, &worker->rank);
   check_state(worker, options);
   return moved;
@@ -214,7 +219,7 @@ static void print_json(const Worker* worker, const Phase* phases, double seconds
 static int number(const char* text, int least) {
   char* end;
   const long value = strtol(text, &end, 10);
-  if (*end != '\0' || value < least || value > 1 << 28) stop("an option's number is out of range");
+  if (end == text || *end != '\0' || value < least || value > 1 << 28) stop("an option's number is out of range");
   return (int)value;
 }
 

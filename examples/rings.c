@@ -56,7 +56,7 @@ static void* allocate(size_t bytes) {
 
 static void fill_body(unsigned char* token, int bytes, int ring) {
   for (int i = (int)sizeof(Header); i < bytes; ++i) {
-    token[i] = (unsigned char)(7 * i + 13 * ring + 1);
+    token[i] = (unsigned char)(7U * (unsigned)i + 13U * (unsigned)ring + 1U);
   }
 }
 

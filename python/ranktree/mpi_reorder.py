@@ -49,11 +49,11 @@ def Create_dist_graph(
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     ValueError
-        Where the lengths of lists do not fit together.
+        Where the lengths of lists do not fit together, or a weight is no C int.
     """
     require_graph(sources, degrees, destinations, weights)
     made = handle_of(MPI.COMM_NULL)
-    lists = (integers(sources), integers(degrees), integers(destinations), weight_list(weights))
+    lists = (integers(sources), integers(degrees), integers(destinations), weight_list("weights", weights))
     call("Dist_graph_create", comm, len(sources), *lists, info_handle(info), int(reorder), ctypes.byref(made))
     return from_handle(MPI.Distgraphcomm, made.value)
 
@@ -96,13 +96,13 @@ def Create_dist_graph_adjacent(
     mpi4py.MPI.Exception
         Where MPI or Ranktree returns an error; its note has the reason.
     ValueError
-        Where the lengths of lists do not fit together.
+        Where the lengths of lists do not fit together, or a weight is no C int.
     """
     require_length("sourceweights", sourceweights, len(sources))
     require_length("destweights", destweights, len(destinations))
     made = handle_of(MPI.COMM_NULL)
-    into = (len(sources), integers(sources), weight_list(sourceweights))
-    out = (len(destinations), integers(destinations), weight_list(destweights))
+    into = (len(sources), integers(sources), weight_list("sourceweights", sourceweights))
+    out = (len(destinations), integers(destinations), weight_list("destweights", destweights))
     call("Dist_graph_create_adjacent", comm, *into, *out, info_handle(info), int(reorder), ctypes.byref(made))
     return from_handle(MPI.Distgraphcomm, made.value)
 
@@ -423,6 +423,11 @@ def integers(values: Sequence[int]) -> "ctypes.Array[ctypes.c_int]":
     return (INT * max(len(values), 1))(*values)
 
 
-def weight_list(weights: Sequence[int] | None) -> "ctypes.Array[ctypes.c_int] | int":
-    """A C array, or the address that means MPI_UNWEIGHTED."""
-    return MPI.UNWEIGHTED if weights is None else integers(weights)
+def weight_list(name: str, weights: Sequence[int] | None) -> "ctypes.Array[ctypes.c_int] | int":
+    """A C array, or the address that means MPI_UNWEIGHTED. ValueError for what is no C int, which ctypes would wrap."""
+    if weights is None:
+        return MPI.UNWEIGHTED
+    for weight in weights:
+        if not -(2**31) <= weight < 2**31:
+            raise ValueError(f"{name}: expected at most 2147483647, since MPI's weights are ints, found {weight}")
+    return integers(weights)

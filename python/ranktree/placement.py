@@ -265,6 +265,8 @@ def from_sparse(pattern: Any) -> "_core.Weights":
     require_square(tuple(pattern.shape))
     if getattr(pattern, "format", "") in ("csr", "csc"):
         require_compressed(pattern)
+    if np.dtype(pattern.dtype).kind in "iuf":
+        pattern = pattern.astype(np.float64)  # before entries of one pair are added, which small integers cannot hold
     matrix = pattern.tocsr(copy=True)
     matrix.sum_duplicates()  # sorts, too
     weights = numbers(matrix.data)

@@ -1,35 +1,21 @@
 #include "io/launch_command.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "core/base/error.h"
 #include "io/file.h"
 #include "io/launchers.h"
+#include "io/text.h"
 
 namespace ranktree::io {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A word as the shell reads it back: in single quotes where a letter has a meaning.
-std::string quoted(const std::string& word) {
-  const auto plain = [](unsigned char letter) {
-    constexpr std::string_view kOthers = "@%+=:,./-_";
-    return letter < 0x80 && (std::isalnum(letter) != 0 || kOthers.find(static_cast<char>(letter)) != kOthers.npos);
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string text = "'";
-  for (const char letter : word) text += letter == '\'' ? std::string("'\"'\"'") : std::string(1, letter);
-  return text + "'";
-}
 
 std::string path_of(const std::string& folder, const LaunchFile& file) {
   return (fs::path(folder) / file.name).string();
@@ -51,7 +37,7 @@ std::string launch_command(const Launch& launch, std::span<const std::string> pr
   std::string text;
   for (const std::string& setting : launch.environment) {
     const std::size_t equals = setting.find('=');
-    text += setting.substr(0, equals) + "=" + quoted(setting.substr(equals + 1)) + " ";
+    text += setting.substr(0, equals) + "=" + shell_word(setting.substr(equals + 1)) + " ";
   }
   text += launch.starter;
   std::vector<std::string> words = launch.options;
@@ -60,7 +46,7 @@ std::string launch_command(const Launch& launch, std::span<const std::string> pr
     if (program.empty()) words.emplace_back("PROGRAM");
     words.insert(words.end(), program.begin(), program.end());
   }
-  for (const std::string& word : words) text += " " + quoted(word);
+  for (const std::string& word : words) text += " " + shell_word(word);
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "io/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -196,6 +197,17 @@ std::string number_text(double value) {
   std::string text;
   append_number(text, value);
   return text;
+}
+
+std::string shell_word(const std::string& word) {
+  const auto plain = [](unsigned char letter) {
+    constexpr std::string_view kOthers = "@%+=:,./-_";
+    return letter < 0x80 && (std::isalnum(letter) != 0 || kOthers.find(static_cast<char>(letter)) != kOthers.npos);
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? std::string("'\"'\"'") : std::string(1, letter);
+  return text + "'";
 }
 
 }  // namespace ranktree::io

@@ -80,6 +80,9 @@ void append_number(std::string& text, std::int64_t value);
 // The same as a text, for messages.
 std::string number_text(double value);
 
+// A word as a POSIX shell reads it back: in single quotes where a letter has a meaning.
+std::string shell_word(const std::string& word);
+
 inline constexpr double kLargestExact = 9007199254740992.0;  // 2^53
 bool is_whole(double value);
 

@@ -13,7 +13,6 @@
 #include <fstream>
 #include <functional>
 #include <ios>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "io/pattern_file.h"
+#include "io/text.h"
 #include "io/trace_layout.h"
 #include "io/trace_records.h"
 #include "preload/call.h"
@@ -86,11 +86,11 @@ std::string host_name() {
   return text;
 }
 
+// As a shell reads it back.
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  std::replace(text.begin(), text.end(), '\0', ' ');
+  std::string text;
+  for (std::string word; std::getline(file, word, '\0');) text += (text.empty() ? "" : " ") + io::shell_word(word);
   return text;
 }
 

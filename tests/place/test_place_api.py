@@ -27,6 +27,8 @@ backwards = [np.arange(*whole.indptr[[i, i + 1]])[::-1] for i in range(17)]
 unsorted = scipy.sparse.csr_array((whole.data[np.concatenate(backwards)], whole.indices[np.concatenate(backwards)],
                                    whole.indptr), shape=(17, 17))
 halves = (np.tile(matrix[source, target] / 2, 2), (np.tile(source, 2), np.tile(target, 2)))
+shares = [np.clip(matrix[source, target] - 255 * k, 0, 255).astype(np.uint8) for k in range(4)]
+parts = (np.concatenate(shares), (np.tile(source, 4), np.tile(target, 4)))
 twice = scipy.sparse.coo_matrix(halves, shape=(17, 17))
 
 def graph_of(kind, edges):
@@ -49,6 +51,7 @@ inputs = {
        for dtype in ("int32", "int64", "float32", "float64")},
     "csr, columns descending": unsorted,
     "coo, entries twice": twice,
+    "coo, entries in parts of a byte": scipy.sparse.coo_matrix(parts, shape=(17, 17)),
     "graph": graph_of(networkx.Graph, pairs),
     "directed graph": graph_of(networkx.DiGraph, edges),
     "graph of parallel edges": graph_of(networkx.MultiGraph, edges),

@@ -247,14 +247,15 @@ def command_of(document: dict, what: str) -> str:
         ("MPICH Version: 4.0.2", ["mpiexec.mpich", "-n", "30", "-ppn", "8", "./app"], "mpiexec.mpich -n 30 ./app"),
         ("Open MPI v5.0.11", ["srun", "-n30", "-m", "cyclic", "./app"], "srun -n30 ./app"),
         ("Open MPI v4.1.4", ["./app"], "mpirun -n 30 ./stencil"),
-        ("Open MPI v4.1.4", [], "mpirun -n 30 ./stencil"),
+        ("Open MPI v4.1.4", [], "mpirun -n 30 ./stencil -e 'a>b;c'"),
     ],
 )
 def test_commands_have_the_words_that_were_traced(tmp_path: Path, mpi: str, launch: list, by_plan: str) -> None:
     path = tmp_path / "app.npz"
-    save_stencil(path, (6, 5), hosts=4, mpi=mpi, launch=launch)
+    program = "./stencil" if launch else "./stencil -e a>b;c"  # as a source that knows no shell has it
+    save_stencil(path, (6, 5), hosts=4, mpi=mpi, launch=launch, program=program)
     document = report(path, machine=MACHINE)
-    expected = shlex.join(launch) if launch else "mpirun -n 30 ./stencil"
+    expected = shlex.join(launch) if launch else "mpirun -n 30 ./stencil -e 'a>b;c'"
     assert command_of(document, "record the pattern") == f"ranktree trace -o {path} -- {expected}"
     assert command_of(document, "run by the plan") == f"ranktree run --plan plan.json -- {by_plan}"
     assert document["program"]["launch"] == launch
@@ -317,12 +318,13 @@ def test_text_names_placements_as_the_page_does(tmp_path: Path) -> None:
 
 
 def test_what_is_above_zero_is_not_shown_as_zero() -> None:
-    assert [percent(part) for part in (0, 1e-9, 0.00049, 0.0006, 0.5)] == [
-        "0.0 %",
+    assert [percent(part) for part in (0, 1e-9, 0.0006, 0.5, 0.994)] == ["0.0 %", "< 0.1 %", "0.1 %", "50 %", "99 %"]
+    assert [percent(part) for part in (0.00049, 0.996, 1 - 1e-9, 1, 1.2)] == [
         "< 0.1 %",
-        "< 0.1 %",
-        "0.1 %",
-        "50 %",
+        "> 99 %",
+        "> 99 %",
+        "100 %",
+        "120 %",
     ]
     near, far, unknown, none = (bound_line(SimpleNamespace(gap=gap, bound=5.0)) for gap in (1e-9, 0.05, 1.01, None))
     assert near == "No placement costs less than 5: the plan costs less than 0.1 % more than the best one."

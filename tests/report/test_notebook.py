@@ -48,7 +48,28 @@ def test_matrices_and_graphs_come_back(matrix: np.ndarray) -> None:
     }
 
 
+def test_an_undirected_edge_has_one_direction() -> None:
+    """networkx lists it from the node that was added first, here from 1 in one graph and from 0 in the other."""
+    sizes, counts = networkx.Graph(), networkx.Graph()
+    sizes.add_edge(1, 0, weight=700)
+    counts.add_edge(0, 1, weight=3)
+    (edge,) = ranktree.Pattern.from_matrix(sizes, messages=counts).to_networkx().edges(data=True)
+    assert edge == (0, 1, {"bytes": 700, "messages": 3, "weight": 700})
+
+
+def test_a_described_machine_has_the_unit_that_is_named() -> None:
+    pattern = ranktree.Pattern.from_matrix(np.ones((16, 16)))
+    plan = pattern.place("node:2 core:4 pu:2", unit="pu")
+    assert len({(slot.host, *slot.pus) for slot in plan.slots}) == 16
+    document = ranktree.Report(pattern, plan, ranktree.Machine("node:2 core:4 pu:2", unit="pu")).document
+    assert all("--unit pu" in each["command"] for each in document["commands"] if "--machine" in each["command"])
+    with pytest.raises(ValueError, match=r"unit: the Machine has its own: Machine\(\.\.\., unit="):
+        pattern.place(ranktree.Machine("node:2 core:8"), unit="pu")
+
+
 def test_what_is_no_pattern_is_refused() -> None:
+    with pytest.raises(ValueError, match="messages: expected 3 ranks, as many as amounts have, found 2"):
+        ranktree.Pattern.from_matrix(np.ones((3, 3)), messages=np.ones((2, 2)))
     with pytest.raises(ValueError, match="square"):
         ranktree.Pattern.from_matrix(np.ones((2, 3)))
     with pytest.raises(ValueError, match="at least 0"):

@@ -256,6 +256,18 @@ def test_text_contrasts_with_its_background(page: Page, theme: str) -> None:
     assert worst["value"] >= 4.5, worst
 
 
+def test_the_matrix_of_nodes_follows_the_theme(page: Page) -> None:
+    """The heaviest cell is the farthest from the background in both themes."""
+    script = """return [...document.querySelectorAll('table.nodes td[data-share]')].map((cell) => [
+      Number(cell.dataset.share), getComputedStyle(cell).backgroundColor.match(/[0-9.]+/g).slice(0, 3).map(Number)])"""
+    for _ in range(2):
+        cells = sorted((share, sum(colour)) for share, colour in page.browser.execute_script(script))
+        assert len(cells) > 1
+        dark = page.browser.find_element(By.TAG_NAME, "html").get_attribute("data-theme") == "dark"
+        assert (cells[-1][1] > cells[0][1]) == dark, cells
+        page.press("theme", Keys.ENTER)
+
+
 def test_nothing_is_wider_than_a_phone(page: Page) -> None:
     metrics = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
     page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)

@@ -1,6 +1,7 @@
 """`ranktree report`: files, text and JSON, and what it refuses."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,11 +48,110 @@ def test_the_commands_reproduce_the_report(ranktree: Callable, pattern: Path) ->
     assert again["machine"]["placements"] == document["machine"]["placements"]
 
 
+def made(ranktree: Callable, *arguments: object) -> None:
+    """A command that must succeed."""
+    result = ranktree(*arguments)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("difference", ["hosts", "unit", "oversubscribed"])
+def test_a_plan_of_traced_hosts_is_shown_beside_other_inputs(
+    difference: str, ranktree: Callable, pattern: Path, tmp_path: Path
+) -> None:
+    """The plan compares with the traced placement, of which a matrix has no hosts, and slots of cores are too few."""
+    plan, shown, machine = tmp_path / "plan.json", pattern, "node:4 core:4 pu:2"
+    if difference == "unit":
+        save_stencil(pattern, (4, 2), hosts=1)
+    if difference == "oversubscribed":
+        machine = "node:4 core:4"
+        made(ranktree, "map", pattern, "--machine", machine, "--oversubscribe", "-o", plan)
+    else:
+        made(ranktree, "map", pattern, "--machine", machine, "--unit", "pu", "-o", plan)
+    if difference == "hosts":
+        shown = tmp_path / "app.mtx"
+        made(ranktree, "convert", pattern, "-o", shown)
+    unit = ["--unit", "pu"] if difference == "hosts" else []
+    result = ranktree("report", shown, "--plan", plan, "--machine", machine, *unit, "--json")
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    names = [each["name"] for each in document["machine"]["placements"]]
+    assert names == (["traced", "plan"] if difference == "oversubscribed" else ["plan"])
+    noted = any("traced hosts are not in this pattern and machine" in note for note in document["notes"])
+    assert noted == (difference != "oversubscribed")
+
+
+def test_costs_that_are_no_hops_are_not_called_so(ranktree: Callable, pattern: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    made(ranktree, "topo", "node:4 core:8", "-o", tmp_path / "machine.json")
+    document = json.loads((tmp_path / "machine.json").read_text(encoding="utf-8"))
+    document["costs"] = {kind: {"latency_s": 2.5e-6 * hops} for hops, kind in enumerate(("Core", "Node", "Cluster"))}
+    machine = tmp_path / "latencies.json"
+    machine.write_text(json.dumps(document), encoding="utf-8")
+    made(ranktree, "map", pattern, "--machine", machine, "--cost", "latency", "-o", plan)
+    for options, unit in (((), "bytes x cost"), (("--machine", machine), "bytes x cost")):
+        shown = json.loads(ranktree("report", pattern, "--plan", plan, *options, "--json").stdout)
+        assert shown["levels"]["cost_unit"] == unit
+        assert any("it was made with others" in note for note in shown["notes"]) == bool(options)
+    made(ranktree, "map", pattern, "--machine", machine, "-o", plan)
+    for options in ((), ("--machine", machine)):
+        shown = json.loads(ranktree("report", pattern, "--plan", plan, *options, "--json").stdout)
+        assert shown["levels"]["cost_unit"] == "hop-bytes"
+
+
+def test_the_command_of_a_report_by_messages_makes_it_again(ranktree: Callable, pattern: Path) -> None:
+    document = json.loads(ranktree("report", pattern, "--machine", "node:4 core:8", "--metric", "msg", "--json").stdout)
+    (command,) = [each["command"] for each in document["commands"] if each["what"] == "make this report"]
+    words = shlex.split(command)
+    again = ranktree(*words[1 : words.index("-o")], "--json")
+    assert json.loads(again.stdout) == document
+
+
+def test_messages_are_shown_where_bytes_are_not_known(ranktree: Callable, tmp_path: Path) -> None:
+    (tmp_path / "app.mtx").write_text(
+        "%%MatrixMarket matrix coordinate integer general\n4 4 2\n1 3 700\n2 4 500\n", encoding="utf-8"
+    )
+    made(ranktree, "convert", tmp_path / "app.mtx", "-o", tmp_path / "app.npz", "--metric", "msg")
+    text = ranktree("report", tmp_path / "app.npz", "--machine", "node:2 core:2", "--metric", "msg").stdout
+    links = text[text.index("most loaded links, messages") :].split("\n\n")[0]
+    assert "1,200" in links
+    assert "bytes" not in links
+
+
+def test_a_sentence_of_runs_sends_nothing_to_the_terminal(ranktree: Callable, pattern: Path, tmp_path: Path) -> None:
+    times = {"name": "a", "values": [1.0], "median": 1.0}
+    comparison = {"ratio": 1.0, "low": 1.0, "high": 1.0, "result": "faster", "sentence": "\u001b[2J\u009b2Jgone"}
+    runs = {"format": "ranktree-runs", "version": 1, "what": "time", "unit": "s", "series": [times]}
+    (tmp_path / "runs.json").write_text(json.dumps(runs | {"comparison": comparison}), encoding="utf-8")
+    result = ranktree("report", pattern, "--runs", tmp_path / "runs.json", "-o", tmp_path / "report.html")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("Nothing worth changing, measured: ?[2J?2Jgone")
+
+
 def test_refusals(ranktree: Callable, pattern: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "runs.json"
     wrong.write_text('{"format": "other"}', encoding="utf-8")
+    runs = {"format": "ranktree-runs", "version": 1, "what": "time", "unit": "s"}
+    times = {"name": "a", "values": [1.0], "median": 1.0}
+    compared = tmp_path / "compared.json"
+    comparison = {"ratio": 1.4, "result": "faster", "sentence": "Faster."}
+    compared.write_text(json.dumps({**runs, "series": [times], "comparison": comparison}), encoding="utf-8")
+
+    def changed(name: str, value: object) -> Path:
+        """A file of runs in which one field of the series is wrong."""
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({**runs, "series": [times | {name: value}]}), encoding="utf-8")
+        return path
+
     cases = (
         (("report", pattern, "--runs", wrong), 1, 'expected "format": "ranktree-runs"'),
+        (
+            ("report", pattern, "--runs", changed("median", float("nan"))),
+            1,
+            "series[0]: median: expected a finite number",
+        ),
+        (("report", pattern, "--runs", changed("command", "./app")), 1, "series[0].command: expected a list of words"),
+        (("report", pattern, "--runs", changed("interval", [1])), 1, "series[0].interval: expected two finite numbers"),
+        (("report", pattern, "--runs", compared), 1, "comparison: low: expected a finite number, found none"),
         (("report", pattern, "--plan", tmp_path / "none.json"), 1, "none.json"),
         (("report", pattern, "-o", tmp_path / "none" / "a.html"), 1, "no such folder"),
         (("report", tmp_path / "none.npz"), 1, "none.npz"),

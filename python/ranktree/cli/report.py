@@ -35,7 +35,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     from ranktree.report.document import as_json, build  # noqa: PLC0415
     from ranktree.report.html import as_html  # noqa: PLC0415
     from ranktree.report.inputs import Request  # noqa: PLC0415
-    from ranktree.report.text import as_text  # noqa: PLC0415
+    from ranktree.report.text import as_text, printable  # noqa: PLC0415
 
     require_one_of(collectives, ("model", "openmpi", "mpich", "flat", "none"), "--collectives")
     require_one_of(unit, ("core", "pu"), "--unit")
@@ -66,7 +66,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     elif text or output is None:
         echo(as_text(document))
     else:
-        echo(document["verdict"]["sentence"])
+        echo(printable(document["verdict"]["sentence"]))
 
 
 def require_one_of(value: str, allowed: tuple[str, ...], option: str) -> None:

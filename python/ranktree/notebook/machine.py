@@ -49,6 +49,8 @@ class Machine:
         """
         self.tree: _core.Tree = tree_of(machine, unit, cost, network)
         self.text = os.fspath(machine) if isinstance(machine, os.PathLike) else machine
+        self.network = os.fspath(network) if network is not None else None
+        self.unit = unit
         self.cost = cost
 
     @property

@@ -115,7 +115,9 @@ class Pattern:
             Where an entry is no finite number of at least 0, or the matrix is not square.
         """
         ranks, sizes = pairs_of(amounts)
-        counts = pairs_of(messages)[1] if messages is not None else {}
+        ranks_of_messages, counts = pairs_of(messages) if messages is not None else (ranks, {})
+        if ranks_of_messages != ranks:
+            raise ValueError(f"messages: expected {ranks} ranks, as many as amounts have, found {ranks_of_messages}")
         keys = sorted({*sizes, *counts})
         ends = np.array(keys, dtype=np.int64).reshape(-1, 2)
         core = _core.Pattern.from_pairs(
@@ -194,7 +196,7 @@ class Pattern:
         metric : {"size", "msg", "avg"}
             What counts.
         **options
-            As of `ranktree.place`.
+            As of `ranktree.place`; network, unit and cost only where the machine is no Machine, which has its own.
 
         Returns
         -------
@@ -209,7 +211,12 @@ class Pattern:
         from ranktree.notebook.plan import Plan  # noqa: PLC0415  plans know patterns
         from ranktree.placement import place  # noqa: PLC0415
 
-        where = machine if isinstance(machine, Machine) else Machine(machine)
+        described = {name: options.pop(name) for name in ("network", "unit", "cost") if name in options}
+        if described and isinstance(machine, Machine):
+            raise ValueError(
+                f"{next(iter(described))}: the Machine has its own: Machine(..., {next(iter(described))}=...)"
+            )
+        where = machine if isinstance(machine, Machine) else Machine(machine, **described)
         core = place(self.recorded, where, metric=metric, collectives=self.collectives, **options)
         return Plan(core.core, pattern=self, machine=where)
 
@@ -303,5 +310,6 @@ def pairs_of(amounts: Any) -> tuple[int, dict[tuple[int, int], float]]:
     from_graph(amounts)
     edges: dict[tuple[int, int], float] = {}
     for a, b, value in amounts.edges(data="weight", default=1):
-        edges[a, b] = edges.get((a, b), 0.0) + float(value)
+        pair = (a, b) if amounts.is_directed() else (min(a, b), max(a, b))  # networkx may have either end first
+        edges[pair] = edges.get(pair, 0.0) + float(value)
     return amounts.number_of_nodes(), edges

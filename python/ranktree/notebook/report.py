@@ -56,11 +56,10 @@ class Report:
         request = Request(
             shown.name,
             plan=name_of(plan, "plan.json"),
-            machine=where.text if where is not None else None,
             runs=str(runs) if runs is not None else None,
             log=str(log) if log is not None else None,
             collectives=shown.collectives,
-            cost=where.cost if where is not None else "hops",
+            **machine_options(where),
         )
         inputs = combine(
             request,
@@ -119,6 +118,13 @@ class Report:
             f'<iframe title="Ranktree report" style="width: 100%; height: {HEIGHT}px; border: 0" '
             f'sandbox="allow-scripts" srcdoc="{escape(self.html)}"></iframe>'
         )
+
+
+def machine_options(where: Machine | None) -> dict[str, Any]:
+    """The fields of a request that name the machine."""
+    if where is None:
+        return {}
+    return {"machine": where.text, "network": where.network, "unit": where.unit, "cost": where.cost}
 
 
 def name_of(plan: Plan | str | Path | None, otherwise: str) -> str | None:

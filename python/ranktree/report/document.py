@@ -119,6 +119,8 @@ def report_words(request: Request) -> list[str]:
     for name, value in (("--plan", request.plan), ("--runs", request.runs), ("--log", request.log)):
         words += [name, value] if value is not None else []
     words += machine_words(request)
+    if request.metric not in {None, "size"}:
+        words += ["--metric", request.metric]
     if request.collectives != DEFAULTS["collectives"]:
         words += ["--collectives", request.collectives]
     if request.worthwhile != WORTHWHILE:

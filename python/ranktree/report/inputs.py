@@ -101,7 +101,7 @@ def combine(
     model = natural_model(recorded) if request.collectives == "model" else request.collectives
     inputs = Inputs(request, recorded, expand(recorded, model), model, tree, plan=plan)
     if tree is not None:
-        fit_hosts(inputs.traffic, tree, inputs.notes.append)
+        fit_hosts(inputs.traffic, tree, inputs.notes.append, is_oversubscribed(tree, recorded.ranks))
     if plan is not None:
         require_fitting(plan, recorded, request)
     elif tree is not None:
@@ -154,7 +154,12 @@ def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
     names = [row.placement for row in plan.costs]
     if "traced" in names:
         found = traced_slots(tree, inputs.shape, list(inputs.traffic.metadata["hosts"]))
-        inputs.before = Placed("traced", "traced placement", found)
+        if found is None:
+            inputs.notes.append(
+                "the plan's traced hosts are not in this pattern and machine: their ranks are not shown"
+            )
+        else:
+            inputs.before = Placed("traced", "traced placement", found)
     elif "identity" in names:
         shared = is_oversubscribed(tree, inputs.traffic.ranks)
         slots = _core.compute_placement(tree, inputs.traffic, "identity", plan.metric, oversubscribe=shared)
@@ -175,8 +180,9 @@ def add_traced_only(inputs: Inputs) -> None:
     inputs.before = Placed("traced", "traced placement", slots)
 
 
-def traced_slots(tree: "_core.Tree", shape: Shape, hosts: Sequence[str]) -> np.ndarray:
-    """Each rank on the next free slot of its host, as the plan's row "traced" has it (core/place/plan.cpp).
+def traced_slots(tree: "_core.Tree", shape: Shape, hosts: Sequence[str]) -> np.ndarray | None:
+    """Each rank on the next free slot of its host, as the plan's row "traced" has it (core/place/plan.cpp); None where
+    the pattern has no hosts, or the machine too few slots on them.
 
     Where there are more ranks than slots, each slot takes as many as there are too many for one.
     """
@@ -187,7 +193,8 @@ def traced_slots(tree: "_core.Tree", shape: Shape, hosts: Sequence[str]) -> np.n
     for slot in allowed:
         free.setdefault(nodes[shape.node_of_slot[slot]], []).extend([slot] * capacity)
     turn = {host: iter(slots) for host, slots in free.items()}
-    return np.array([next(turn[host]) for host in hosts], dtype=np.int64)
+    found = [next(turn.get(host, iter(())), None) for host in hosts]
+    return np.array(found, dtype=np.int64) if found and None not in found else None
 
 
 def slot_numbers(shape: Shape, planned: Sequence[tuple[str, list[int]]], request: Request) -> np.ndarray:
@@ -205,6 +212,11 @@ def slot_numbers(shape: Shape, planned: Sequence[tuple[str, list[int]]], request
     return np.array(found, dtype=np.int64)
 
 
+def has_costs_of(tree: "_core.Tree", plan: "_core.Plan") -> bool:
+    """Whether the plan's costs are those of the machine. A network's depend on the placements, and are not compared."""
+    return tree.network is not None or list(plan.level_costs) == list(tree.costs)
+
+
 def check_traffic(inputs: Inputs, plan: "_core.Plan") -> None:
     """Notes what a reader would otherwise take for granted: traced hosts that do not fit, a plan of other traffic."""
     names = [row.placement for row in plan.costs]
@@ -213,6 +225,8 @@ def check_traffic(inputs: Inputs, plan: "_core.Plan") -> None:
         inputs.notes.append(
             "the hosts of the trace are not hosts of the plan: the comparison is with the current rank order"
         )
+    if inputs.tree is not None and not has_costs_of(inputs.tree, plan):
+        inputs.notes.append(f"the plan's costs are not those of --cost {inputs.request.cost}: it was made with others")
     _, _, weights = _core.graph(inputs.traffic, plan.metric)
     expected, found = float(weights.sum()) / 2, float(sum(plan.costs[0].weight)) if plan.costs else 0.0
     if plan.costs and abs(expected - found) > SAME * max(expected, found):

@@ -27,12 +27,20 @@ def escaped(letter: str) -> str:
     return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+def words_of(command: str) -> list[str]:
+    """The words of a recorded command line, which other sources may not have written for a shell."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
 @dataclass(frozen=True)
 class Launch:
     """How the program of a pattern was started."""
 
     ranks: int
-    program: str  # its command line; empty where it is not recorded
+    program: str  # its command line, for a shell
     words: tuple[str, ...]  # the launcher's command; none in patterns of other sources and of older versions
     mpi: str
 
@@ -40,7 +48,8 @@ class Launch:
     def of(cls, recorded: "_core.Pattern") -> "Launch":
         """As far as the pattern has it."""
         metadata = recorded.metadata
-        return cls(recorded.ranks, metadata["program"] or "./app", tuple(metadata["launch"]), metadata["mpi"])
+        program = shell_text(words_of(metadata["program"])) or "./app"
+        return cls(recorded.ranks, program, tuple(metadata["launch"]), metadata["mpi"])
 
     def traced(self, pattern: str) -> str:
         """The command that records the pattern."""

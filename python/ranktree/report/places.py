@@ -7,7 +7,7 @@ import numpy as np
 from ranktree import _core
 from ranktree.measures import METRICS
 from ranktree.report.arrays import packed
-from ranktree.report.inputs import Inputs
+from ranktree.report.inputs import Inputs, has_costs_of
 from ranktree.report.shape import Shape
 from ranktree.report.traffic import Pairs, amount, plain
 
@@ -43,7 +43,7 @@ def levels(inputs: Inputs) -> dict[str, Any] | None:
         for name in dict.fromkeys((before, "plan", *OTHERS))
         if name in rows
     ]
-    hop_bytes = plan.metric == "size" and inputs.request.cost == "hops"
+    hop_bytes = plan.metric == "size" and counts_hops(inputs, plan)
     return {
         "metric": plan.metric,
         "unit": METRICS[plan.metric],
@@ -55,6 +55,14 @@ def levels(inputs: Inputs) -> dict[str, Any] | None:
         "bound": plan.bound,
         "gap": known_gap(plan),
     }
+
+
+def counts_hops(inputs: Inputs, plan: "_core.Plan") -> bool:
+    """Whether the plan's costs are hops. Its file has no name for them, but those of a tree are 2 a branching level."""
+    if inputs.tree is not None:
+        return inputs.request.cost == "hops" and has_costs_of(inputs.tree, plan)
+    steps = np.diff([*plan.level_costs, 0.0])
+    return bool(np.isin(steps, (0.0, -2.0)).all())
 
 
 def known_gap(plan: "_core.Plan") -> float | None:

@@ -107,9 +107,10 @@ def levels(document: dict[str, Any]) -> Iterator[str]:
 def links(document: dict[str, Any]) -> Iterator[str]:
     """The most loaded links."""
     names = list(placement_labels(document))
-    rows = [[link["link"], *(bytes_text(link[name]["bytes"]) for name in names)] for link in document["links"][:SHOWN]]
+    unit, show = ("bytes", bytes_text) if document["traffic"]["bytes"] else ("messages", count_text)
+    rows = [[link["link"], *(show(link[name][unit]) for name in names)] for link in document["links"][:SHOWN]]
     if rows:
-        yield from columns("most loaded links", ["link", *placement_labels(document).values()], rows)
+        yield from columns(f"most loaded links, {unit}", ["link", *placement_labels(document).values()], rows)
 
 
 def limits(document: dict[str, Any]) -> Iterator[str]:

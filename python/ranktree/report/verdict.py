@@ -8,7 +8,7 @@ from ranktree.report.inputs import WORTHWHILE, Inputs
 from ranktree.report.places import between_nodes
 from ranktree.report.units import bytes_text, count_text
 
-SMALLEST = 0.05  # percent: less is rounded to 0
+SMALLEST, LARGEST = 0.05, 99.5  # percent: what is beyond would be rounded to 0 or 100
 BEFORE = {"traced": "the traced placement", "identity": "the current rank order"}
 
 
@@ -85,8 +85,10 @@ def bound(plan: "_core.Plan") -> str:
 
 
 def percent(fraction: float) -> str:
-    """`12 %`, `0.8 %`, `< 0.1 %`: what is above 0 is never shown as 0."""
+    """`12 %`, `0.8 %`, `< 0.1 %`, `> 99 %`: what is above 0 is never shown as 0, what is below 1 never as all."""
     value = 100 * fraction
     if 0 < value < SMALLEST:
         return "< 0.1 %"
+    if LARGEST < value < 100:
+        return "> 99 %"
     return f"{value:.0f} %" if value >= 10 else f"{value:.1f} %"

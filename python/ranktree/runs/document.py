@@ -1,6 +1,7 @@
 """The file of measured runs (docs/reference/formats/runs.md): times of each command, medians, a comparison."""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,19 +112,23 @@ def load(path: str) -> dict[str, Any]:
         require(path, found, name, str)
     comparison = found.get("comparison")
     if comparison is not None:
-        for name, kind in (("ratio", float), ("result", str), ("sentence", str)):
+        for name, kind in (("ratio", float), ("low", float), ("high", float), ("result", str), ("sentence", str)):
             require(f"{path}: comparison", comparison, name, kind)
     return found
 
 
-KINDS = {list: "a list", str: "a text", float: "a number"}
+KINDS = {list: "a list", str: "a text", float: "a finite number"}
+
+
+def is_number(value: Any) -> bool:
+    """A finite number: JSON files of Python may hold NaN and Infinity, which pages cannot read."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def require(where: str, found: Any, name: str, kind: type) -> None:
     """A field of an object, of this kind."""
     value = found.get(name) if isinstance(found, dict) else None
-    allowed = (int, float) if kind is float else kind
-    if not isinstance(value, allowed) or isinstance(value, bool):
+    if not (is_number(value) if kind is float else isinstance(value, kind)):
         raise ValueError(f"{where}: {name}: expected {KINDS[kind]}, found {'none' if value is None else repr(value)}")
 
 
@@ -135,9 +140,20 @@ def require_series(where: str, each: Any) -> None:
     if not isinstance(values, list) or not values:
         raise ValueError(f"{where}.values: expected at least one time")
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+        if not is_number(value) or value <= 0:
             raise ValueError(f"{where}.values: expected times above 0, found {value!r}")
     require(where, each, "median", float)
+    require_optional(where, each.get("command"), each.get("interval"))
+
+
+def require_optional(where: str, command: Any, interval: Any) -> None:
+    """What a series may lack."""
+    if command is not None and not (isinstance(command, list) and all(isinstance(word, str) for word in command)):
+        raise ValueError(f"{where}.command: expected a list of words, found {command!r}")
+    if interval is not None and not (
+        isinstance(interval, list) and len(interval) == 2 and all(map(is_number, interval))
+    ):
+        raise ValueError(f"{where}.interval: expected two finite numbers, found {interval!r}")
 
 
 def series_of(path: str) -> tuple[Series, dict[str, Any]]:
@@ -151,7 +167,7 @@ def series_of(path: str) -> tuple[Series, dict[str, Any]]:
         raise ValueError(f"{file}: name one of its series: " + ", ".join(f"{file}:{each}" for each in names))
     each = found["series"][names.index(name)]
     label = name if len(names) > 1 else Path(file).stem
-    return Series(label, each.get("command", []), [float(value) for value in each["values"]]), found
+    return Series(label, each.get("command") or [], [float(value) for value in each["values"]]), found
 
 
 def save(path: Path, found: dict[str, Any]) -> None:

@@ -130,6 +130,8 @@ def check_lengths() -> None:
     expect_refusal("destinations", machine.Create_dist_graph, [0], [5000], [1])
     expect_refusal("weights", machine.Reorder, [0], [2], [1, 2], [1.0])
     expect_refusal("sourceweights", machine.Create_dist_graph_adjacent, [0], [0], [], [1])
+    expect_refusal("weights", machine.Create_dist_graph, [0], [2], [1, 2], [5, 2**32 + 5])
+    expect_refusal("sourceweights", machine.Create_dist_graph_adjacent, [0], [0], [-(2**31) - 1], [1])
     expect_refusal("destweights", machine.Create_dist_graph_adjacent, [0], [0], [1], [1, 1])
     expect_refusal("edges", machine.Create_graph, [1, 2], [1])
     expect_refusal("periods", machine.Create_cart, [1, 1], [True])

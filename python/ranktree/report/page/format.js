@@ -38,6 +38,7 @@ function percentText(fraction) {
   const value = 100 * fraction;
   if (value === 0) return "0 %";
   if (Math.abs(value) < 0.05) return "< 0.1 %";
+  if (value > 99.5 && value < 100) return "> 99 %";
   return `${Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(1)} %`;
 }
 

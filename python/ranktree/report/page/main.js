@@ -87,7 +87,7 @@ async function show() {
   if (machine) add(machineSection(report, machine));
   if (report.links.length) sections.push(linksSection(report));
   if (report.limits.length) sections.push(limitsSection(report.limits));
-  if (report.node_traffic) sections.push(nodesSection(report));
+  if (report.node_traffic) add(nodesSection(report));
   if (report.top_pairs.length) sections.push(pairsSection(report));
   if (report.message_sizes.length) sections.push(sizesSection(report));
   sections.push(sharesSection(report), recordingSection(report));

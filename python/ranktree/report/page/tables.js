@@ -66,7 +66,15 @@ function nodesSection(report) {
     const about = `${label}: ${text(each[unit])} between ${countText(each.pairs_of_nodes)} ${each.pairs_of_nodes === 1 ? "pair" : "pairs"} of nodes`;
     return traffic.complete ? nodeMatrix(traffic.nodes, each, about, unit, text) : nodeList(each, about, text, unit);
   });
-  return section("nodes", "Between nodes", html("p", {}, "Both directions together."), html("div", { class: "pair" }, parts));
+  const draw = () => parts.forEach((part) => part.querySelectorAll("td[data-share]").forEach(colourCell));
+  return [{ draw }, section("nodes", "Between nodes", html("p", {}, "Both directions together."), html("div", { class: "pair" }, parts))];
+}
+
+// A cell of the matrix in the colours of the theme.
+function colourCell(cell) {
+  const colour = scaleColour(0.05 + 0.95 * Number(cell.dataset.share));
+  cell.style.background = `rgb(${colour.join(" ")})`;
+  cell.style.color = readableOn(colour);
 }
 
 function nodeMatrix(nodes, placement, about, unit, text) {
@@ -75,8 +83,7 @@ function nodeMatrix(nodes, placement, about, unit, text) {
   const rows = nodes.map((node) => html("tr", {}, html("th", { scope: "row" }, node), nodes.map((other) => {
     const value = values.get(`${node} ${other}`) || 0;
     if (!value) return html("td", { class: "heat quiet" }, node === other ? "" : "0");
-    const colour = scaleColour(0.05 + 0.95 * value / most);
-    return html("td", { class: "heat", style: `background: rgb(${colour.join(" ")}); color: ${readableOn(colour)}` }, text(value));
+    return html("td", { class: "heat", "data-share": value / most }, text(value));
   })));
   return table(about, ["", ...nodes], rows, { class: "nodes" });
 }
