@@ -211,8 +211,9 @@ RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, i
 
 /** MPI_Dist_graph_create (MPI 5.0 §8.5.4) with reordering that works. Collective over comm_old.
  *
- * Any rank may declare edges of any vertex. weights must not be negative; MPI_UNWEIGHTED (on all ranks) counts every
- * edge once; MPI_WEIGHTS_EMPTY where n is 0. Edges declared twice and self loops remain as declared.
+ * Any rank may declare edges of any vertex. weights must not be negative; MPI_UNWEIGHTED, on all ranks that declare
+ * edges, counts every edge once; any of both, or MPI_WEIGHTS_EMPTY, where n is 0. Edges declared twice and self loops
+ * remain as declared.
  *
  * \param n number of sources this rank declares edges of
  * \param sources n vertices
@@ -286,7 +287,7 @@ RANKTREE_API int ranktree_Cart_create_weighted(MPI_Comm comm_old, int ndims, con
                                                const int periods[], MPI_Info info, int dims[], MPI_Comm* comm_cart);
 
 /** The order only, without a topology. Collective over comm. Graph arguments as in ranktree_Dist_graph_create(), with
- * weights as doubles; NULL counts every edge once (on all ranks).
+ * weights as doubles; NULL, on all ranks that declare edges, counts every edge once.
  *
  * \param[out] newrank this process's rank in newcomm
  * \param[out] newcomm all processes of comm in the new order; NULL when not wanted (on all ranks)

@@ -76,6 +76,7 @@ module ranktree
   end interface
   interface ranktree_Dist_graph_create_adjacent
     module procedure dist_graph_create_adjacent_f08, dist_graph_create_adjacent_scalar_f08
+    module procedure dist_graph_create_adjacent_out_scalar_f08, dist_graph_create_adjacent_in_scalar_f08
   end interface
   interface ranktree_Graph_create
     module procedure graph_create_f08
@@ -281,6 +282,42 @@ contains
         flag(reorder), newcomm%MPI_VAL)
     if (present(ierror)) ierror = code
   end subroutine dist_graph_create_adjacent_scalar_f08
+
+  ! The same for one of the two lists.
+  subroutine dist_graph_create_adjacent_out_scalar_f08(comm, indegree, sources, sourceweights, outdegree, &
+      destinations, destweights, info, reorder, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    integer, intent(in) :: indegree, outdegree
+    integer, intent(in) :: sources(*), destinations(*)
+    integer, intent(in), target :: sourceweights(*), destweights
+    logical, intent(in) :: reorder
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    integer(c_int) :: code
+    code = c_dist_graph_create_adjacent(comm%MPI_VAL, indegree, sources, kind_of(loc(sourceweights)), &
+        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info%MPI_VAL, &
+        flag(reorder), newcomm%MPI_VAL)
+    if (present(ierror)) ierror = code
+  end subroutine dist_graph_create_adjacent_out_scalar_f08
+
+  ! The same for one of the two lists.
+  subroutine dist_graph_create_adjacent_in_scalar_f08(comm, indegree, sources, sourceweights, outdegree, destinations, &
+      destweights, info, reorder, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    integer, intent(in) :: indegree, outdegree
+    integer, intent(in) :: sources(*), destinations(*)
+    integer, intent(in), target :: sourceweights, destweights(*)
+    logical, intent(in) :: reorder
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    integer(c_int) :: code
+    code = c_dist_graph_create_adjacent(comm%MPI_VAL, indegree, sources, kind_of(loc(sourceweights)), &
+        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info%MPI_VAL, &
+        flag(reorder), newcomm%MPI_VAL)
+    if (present(ierror)) ierror = code
+  end subroutine dist_graph_create_adjacent_in_scalar_f08
 
   !> MPI_Graph_create with reordering: index(nnodes), edges(index(nnodes)). Collective over comm.
   subroutine graph_create_f08(comm, nnodes, index, edges, reorder, newcomm, ierror)

@@ -160,6 +160,7 @@ module ranktree_reorder_mpif
   end interface
   interface ranktree_Dist_graph_create_adjacent
     module procedure dist_graph_create_adjacent_integer, dist_graph_create_adjacent_scalar
+    module procedure dist_graph_create_adjacent_out_scalar, dist_graph_create_adjacent_in_scalar
   end interface
   interface ranktree_Graph_create
     module procedure graph_create_integer
@@ -240,6 +241,34 @@ contains
         c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info, &
         flag(reorder), newcomm), ierror)
   end subroutine dist_graph_create_adjacent_scalar
+
+  ! The same for one of the two lists.
+  subroutine dist_graph_create_adjacent_out_scalar(comm, indegree, sources, sourceweights, outdegree, destinations, &
+      destweights, info, reorder, newcomm, ierror)
+    integer, intent(in) :: comm, indegree, outdegree, info
+    integer, intent(in) :: sources(*), destinations(*)
+    integer, intent(in), target :: sourceweights(*), destweights
+    logical, intent(in) :: reorder
+    integer, intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    call give(c_dist_graph_create_adjacent(comm, indegree, sources, kind_of(loc(sourceweights)), &
+        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info, &
+        flag(reorder), newcomm), ierror)
+  end subroutine dist_graph_create_adjacent_out_scalar
+
+  ! The same for one of the two lists.
+  subroutine dist_graph_create_adjacent_in_scalar(comm, indegree, sources, sourceweights, outdegree, destinations, &
+      destweights, info, reorder, newcomm, ierror)
+    integer, intent(in) :: comm, indegree, outdegree, info
+    integer, intent(in) :: sources(*), destinations(*)
+    integer, intent(in), target :: sourceweights, destweights(*)
+    logical, intent(in) :: reorder
+    integer, intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    call give(c_dist_graph_create_adjacent(comm, indegree, sources, kind_of(loc(sourceweights)), &
+        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info, &
+        flag(reorder), newcomm), ierror)
+  end subroutine dist_graph_create_adjacent_in_scalar
 
   !> MPI_Graph_create with reordering: index(nnodes), edges(index(nnodes)). Collective over comm.
   subroutine graph_create_integer(comm, nnodes, index, edges, reorder, newcomm, ierror)

@@ -59,6 +59,7 @@ class Reordered {
 
   /** As ranktree_Dist_graph_create(). */
   static Reordered graph(MPI_Comm old, const GraphEdges& edges, bool reorder = true, MPI_Info info = MPI_INFO_NULL) {
+    require_lengths(edges);
     return make("ranktree_Dist_graph_create", old, [&](MPI_Comm* made) {
       const bool none = edges.weights.empty() && !edges.destinations.empty();
       const int* weights = none ? MPI_UNWEIGHTED : edges.weights.data();
@@ -103,6 +104,21 @@ class Reordered {
   [[nodiscard]] std::optional<double> cost_after() const { return number("ranktree_reorder_after"); }
 
  private:
+  // What C would read beyond. The degrees themselves are checked by the call.
+  static void require_lengths(const GraphEdges& edges) {
+    std::size_t count = 0;
+    for (const int degree : edges.degrees) count += degree > 0 ? static_cast<std::size_t>(degree) : 0;
+    if (edges.degrees.size() != edges.sources.size()) {
+      throw Error(RANKTREE_ERROR_INPUT, "degrees: expected one each source");
+    }
+    if (edges.destinations.size() != count) {
+      throw Error(RANKTREE_ERROR_INPUT, "destinations: expected as many as the degrees' sum");
+    }
+    if (!edges.weights.empty() && edges.weights.size() != count) {
+      throw Error(RANKTREE_ERROR_INPUT, "weights: expected one each destination, or none");
+    }
+  }
+
   explicit Reordered(MPI_Comm comm) noexcept : comm_(comm) {}
 
   template <class Call>

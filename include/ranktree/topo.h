@@ -57,8 +57,8 @@ RANKTREE_API ranktree_status ranktree_cost_parse(const char* name, ranktree_cost
  * hwloc's grammar, with "switch:" and "node:" allowed in front: "switch:2 node:4 package:2 l3:1 core:4".
  * \param options NULL for the defaults
  * \param[out] topo the machine, to be freed with ranktree_topo_destroy()
- * \return RANKTREE_ERROR_INPUT where a description, a file or an option is wrong or has no such cost;
- * RANKTREE_ERROR_SYSTEM where a file cannot be read
+ * \return RANKTREE_ERROR_INPUT where a description, a file or an option is wrong; RANKTREE_ERROR_UNSUPPORTED where the
+ * machine has no such cost; RANKTREE_ERROR_SYSTEM where a file cannot be read
  */
 RANKTREE_API ranktree_status ranktree_topo_load(const char* machine, const ranktree_topo_options* options,
                                                 ranktree_topo** topo, ranktree_error* error);
@@ -67,7 +67,7 @@ RANKTREE_API ranktree_status ranktree_topo_load(const char* machine, const rankt
  * below the lowest object that has as many, and owns their PUs. Remaining leaves are not used.
  *
  * \param count at least 1
- * \return RANKTREE_ERROR_MISMATCH where no object has as many
+ * \return RANKTREE_ERROR_INPUT for a count below 1; RANKTREE_ERROR_MISMATCH where no object has as many
  */
 RANKTREE_API ranktree_status ranktree_topo_bundle(const ranktree_topo* topo, int count, ranktree_topo** bundled,
                                                   ranktree_error* error);

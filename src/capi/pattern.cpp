@@ -98,6 +98,8 @@ ranktree_status ranktree_pattern_create(int ranks, uint64_t count, const ranktre
     if (ranks < 1) refuse("ranks: expected at least 1, found " + std::to_string(ranks));
     if (count > 0) require(pairs, "pairs");
     std::vector<pattern_core::Entry> entries;
+    if (count > entries.max_size())
+      refuse("count: expected at most " + std::to_string(entries.max_size()) + ", found " + std::to_string(count));
     entries.reserve(static_cast<std::size_t>(count));
     for (const ranktree_pair& pair : std::span(pairs, static_cast<std::size_t>(count))) {
       entries.push_back({pair.from, pair.to, pattern_core::Class::kPointToPoint, amount(pair.messages, "messages"),

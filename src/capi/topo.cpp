@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "capi/guard.h"
 #include "capi/options.h"
@@ -93,7 +94,15 @@ ranktree_status ranktree_topo_bundle(const ranktree_topo* topo, int count, rankt
   return guard(error, [&] {
     require(topo, "topo");
     require(bundled, "bundled");
-    *bundled = new ranktree_topo(topo_core::bundle_leaves(topo->tree, count));
+    topo_core::Tree tree = topo_core::bundle_leaves(topo->tree, count);
+    bool any = false;
+    for (topo_core::Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) any = any || tree.allowed(leaf);
+    if (!any) {
+      throw ranktree::core::Error(
+          ranktree::core::Fault::kMismatch,
+          "count: expected at most as many as an object has usable leaves, found " + std::to_string(count));
+    }
+    *bundled = new ranktree_topo(std::move(tree));
   });
 }
 

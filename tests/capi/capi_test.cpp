@@ -55,6 +55,29 @@ TEST(Capi, NullParametersAreNamed) {
   EXPECT_NE(std::string(error.text).find("'topo'"), std::string::npos);
 }
 
+TEST(Capi, ABundleOfMoreLeavesThanThereAreIsAMismatch) {
+  ranktree_topo* topo = load("core:6");
+  ranktree_topo* bundled = nullptr;
+  ranktree_error error{};
+  EXPECT_EQ(ranktree_topo_bundle(topo, 7, &bundled, &error), RANKTREE_ERROR_MISMATCH);
+  EXPECT_NE(std::string(error.text).find("found 7"), std::string::npos);
+  EXPECT_EQ(ranktree_topo_bundle(topo, 0, &bundled, nullptr), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(bundled, nullptr);
+  ASSERT_EQ(ranktree_topo_bundle(topo, 6, &bundled, nullptr), RANKTREE_SUCCESS);
+  EXPECT_EQ(ranktree_topo_get_leaf_count(bundled), 1);
+  ranktree_topo_destroy(bundled);
+  ranktree_topo_destroy(topo);
+}
+
+TEST(Capi, MorePairsThanMemoryHasAreAnInputError) {
+  const ranktree_pair pair{0, 1, 1, 1};
+  ranktree_pattern* pattern = nullptr;
+  ranktree_error error{};
+  EXPECT_EQ(ranktree_pattern_create(2, std::numeric_limits<std::uint64_t>::max(), &pair, &pattern, &error),
+            RANKTREE_ERROR_INPUT);
+  EXPECT_NE(std::string(error.text).find("count: expected at most"), std::string::npos);
+}
+
 TEST(Capi, ABadMachineLeavesTheOutputUntouched) {
   ranktree_topo* topo = nullptr;
   EXPECT_NE(ranktree_topo_load("switch:0", nullptr, &topo, nullptr), RANKTREE_SUCCESS);

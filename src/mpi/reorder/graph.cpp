@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <span>
@@ -45,8 +44,7 @@ const int* neighbours_of(const std::vector<int>& peers) {
 }
 
 // The last part of the distributed graph calls: the owners of vertices get their edges, MPI makes the graph.
-Communicator make_graph(Rearrangement& begun, const Order& order, const Neighbourhood& held, MPI_Info info,
-                        bool weighted) {
+Communicator make_graph(Rearrangement& begun, const Order& order, const Neighbourhood& held, MPI_Info info) {
   const Communicator processes = arranged(begun, order);
   Neighbourhood moved;
   if (order.changed) moved = pass_to_owner(begun.mailbox, begun.steps, held, order.vertex);
@@ -55,16 +53,13 @@ Communicator make_graph(Rearrangement& begun, const Order& order, const Neighbou
   Communicator made;
   check(PMPI_Dist_graph_create_adjacent(order.changed ? processes.get() : begun.comm,
                                         static_cast<int>(own.sources.size()), neighbours_of(own.sources),
-                                        weights_of(own.source_weights, weighted),
+                                        weights_of(own.source_weights, begun.weighted),
                                         static_cast<int>(own.destinations.size()), neighbours_of(own.destinations),
-                                        weights_of(own.destination_weights, weighted), info, 0, made.receive()),
+                                        weights_of(own.destination_weights, begun.weighted), info, 0, made.receive()),
         "MPI_Dist_graph_create_adjacent");
   annotate(made.get(), begun, order.record);
   return made;
 }
-
-// Arguments that differ must not have the same hash as others that differ.
-std::uint64_t kind_of(bool first, bool second = false) { return 1 + (first ? 1U : 0U) + (second ? 2U : 0U); }
 
 double largest_of(std::span<const double> weights) {
   return weights.empty() ? 0 : *std::max_element(weights.begin(), weights.end());
@@ -90,37 +85,40 @@ std::string text_of(double cost) {
 }  // namespace
 
 void dist_graph_create(MPI_Comm comm, const DistGraph& graph, MPI_Info info, bool reorder, MPI_Comm* made) {
-  const bool weighted = graph.weights != MPI_UNWEIGHTED;
-  Rearrangement begun = begin(comm, {"dist_graph_create", &info, reorder, kind_of(weighted)}, [&] {
+  ReorderCall call{"dist_graph_create", &info, reorder};
+  Rearrangement begun = begin(comm, call, [&] {
     require(made, "comm_dist_graph");
     require_graph(graph, size_of(comm));
+    const bool any = std::any_of(graph.degrees, graph.degrees + graph.n, [](int degree) { return degree > 0; });
+    call.weights = edge_weights(graph.weights != MPI_UNWEIGHTED, any);
   });
   const EdgeList edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
   // A rank that declares no edge may have a null pointer for weights; MPI still learns that the graph has weights.
   const int* weights = edges.destinations.empty() ? MPI_WEIGHTS_EMPTY : graph.weights;
-  const Neighbourhood held = neighbourhood_of(begun.mailbox, begun.steps, edges, weighted ? weights : nullptr);
+  const Neighbourhood held = neighbourhood_of(begun.mailbox, begun.steps, edges, begun.weighted ? weights : nullptr);
   const Order order = find_order(begun, [&] {
     OwnPart own;
     begun.order.run([&] { own.edges = traffic_of(held, begun.rank); });
     return order_of_graph(begun, own);
   });
-  *made = make_graph(begun, order, held, info, weighted).release();
+  *made = make_graph(begun, order, held, info).release();
 }
 
 void dist_graph_create_adjacent(MPI_Comm comm, const AdjacentGraph& graph, MPI_Info info, bool reorder,
                                 MPI_Comm* made) {
-  const bool weighted = graph.source_weights != MPI_UNWEIGHTED;
   Neighbourhood held;
-  Rearrangement begun = begin(comm, {"dist_graph_create_adjacent", &info, reorder, kind_of(weighted)}, [&] {
+  ReorderCall call{"dist_graph_create_adjacent", &info, reorder};
+  Rearrangement begun = begin(comm, call, [&] {
     require(made, "comm_dist_graph");
     require_graph(graph, size_of(comm));
     held = neighbourhood_of(graph);
+    call.weights = edge_weights(graph.source_weights != MPI_UNWEIGHTED, graph.indegree > 0 || graph.outdegree > 0);
   });
   const Order order = find_order(begun, [&] {
     OwnPart own{traffic_of_both_ends(begun.mailbox, begun.order, held, begun.rank), {}};
     return order_of_graph(begun, own);
   });
-  *made = make_graph(begun, order, held, info, weighted).release();
+  *made = make_graph(begun, order, held, info).release();
 }
 
 // MPI wants the whole graph on every rank, so nothing is sent.
@@ -152,17 +150,17 @@ void graph_create(MPI_Comm comm, const WholeGraph& graph, bool reorder, MPI_Comm
 }
 
 void comm_reorder(MPI_Comm comm, const TrafficGraph& graph, MPI_Info info, int* newrank, MPI_Comm* made) {
-  const bool weighted = graph.weights != nullptr;
   EdgeList edges;
-  ReorderCall call{"comm_reorder", &info, true, kind_of(weighted, made != nullptr)};
+  ReorderCall call{"comm_reorder", &info, true, made != nullptr ? 1U : 0U};
   Rearrangement begun = begin(comm, call, [&] {
     require(newrank, "newrank");
     require_graph(graph, size_of(comm));
     edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
-    if (weighted) call.largest = largest_of({graph.weights, edges.destinations.size()});
+    if (graph.weights != nullptr) call.largest = largest_of({graph.weights, edges.destinations.size()});
+    call.weights = edge_weights(graph.weights != nullptr, !edges.destinations.empty());
   });
   // So that no sum of weights overflows; the same on all ranks. Seconds are those of the weights as they are.
-  const bool scaled = weighted && begun.reorder.objective == core::objective::Objective::kBytes;
+  const bool scaled = begun.weighted && begun.reorder.objective == core::objective::Objective::kBytes;
   const double scale = scaled ? core::scale_for_sums(begun.largest) : 1;
   Order order = find_order(begun, [&] {
     OwnPart own{traffic(begun.mailbox, begun.order, edges, {graph.weights, scale}, begun.rank), {}};

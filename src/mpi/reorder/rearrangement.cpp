@@ -76,6 +76,7 @@ struct Opening {
   std::uint64_t complement = 0;    // of `arguments`: the largest of both show whether all are equal
   std::uint64_t unknown_node = 0;  // 1 where the annotation does not have this rank's node
   std::uint64_t largest = 0;       // the bits of a double that is not negative have its order
+  EdgeWeights weights;
 };
 
 Opening merged(MPI_Comm comm, const Opening& own) {
@@ -100,6 +101,12 @@ Rearrangement::Rearrangement(MPI_Comm all) : comm(all), mailbox(all), steps(all)
   check(PMPI_Comm_size(all, &size), "MPI_Comm_size");
 }
 
+EdgeWeights edge_weights(bool weighted, bool any_edge) {
+  return {.given = weighted && any_edge ? 1U : 0U,
+          .not_given = !weighted && any_edge ? 1U : 0U,
+          .given_for_none = weighted && !any_edge ? 1U : 0U};
+}
+
 // Ranks may disagree on whether the node is known, where one had no memory for a copy of an attribute; all of them
 // query MPI, or none.
 Rearrangement begin(MPI_Comm comm, const ReorderCall& call, LocalStep check_arguments) {
@@ -115,6 +122,7 @@ Rearrangement begin(MPI_Comm comm, const ReorderCall& call, LocalStep check_argu
     begun.record = std::make_shared<ReorderRecord>();
     own.arguments = fingerprint(begun, call);
     own.largest = std::bit_cast<std::uint64_t>(call.largest);
+    own.weights = call.weights;
   });
   begun.order.run([&] {
     begun.learnt = std::make_unique<Annotation>();
@@ -128,6 +136,11 @@ Rearrangement begin(MPI_Comm comm, const ReorderCall& call, LocalStep check_argu
   const Opening all = merged(comm, own);
   require_success(begun.steps, static_cast<int>(all.word));
   if (all.arguments != ~all.complement) throw AgreedError(MPI_ERR_ARG, "expected the same arguments on all ranks");
+  if (all.weights.given != 0 && all.weights.not_given != 0) {
+    throw AgreedError(MPI_ERR_ARG, "expected the same arguments on all ranks: weights for all edges, or for none");
+  }
+  begun.weighted =
+      (all.weights.not_given != 0 ? all.weights.given : all.weights.given | all.weights.given_for_none) != 0;
   begun.order_word = static_cast<int>(all.order_word);
   begun.largest = std::bit_cast<double>(all.largest);
   if (all.unknown_node != 0) begun.annotation.node.reset();

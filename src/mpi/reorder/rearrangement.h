@@ -32,6 +32,15 @@ class LocalStep {
   void (*call_)(const void*);
 };
 
+// Of the edges that one rank declares, or that all do. A rank without edges may pass either.
+struct EdgeWeights {
+  std::uint64_t given = 0;           // 1: edges have weights
+  std::uint64_t not_given = 0;       // 1: MPI_UNWEIGHTED for edges
+  std::uint64_t given_for_none = 0;  // 1: anything but MPI_UNWEIGHTED, and no edges
+};
+
+EdgeWeights edge_weights(bool weighted, bool any_edge);
+
 // One call as its ranks must agree on it.
 struct ReorderCall {
   std::string_view name;
@@ -39,7 +48,8 @@ struct ReorderCall {
   bool wanted = true;              // its `reorder` is not zero
   std::uint64_t arguments = 0;     // a hash of what else must be equal on all ranks
   double largest = 0;              // of this rank's weights
-  bool at_root = false;            // one rank computes the order, whatever the mode
+  EdgeWeights weights;
+  bool at_root = false;  // one rank computes the order, whatever the mode
 };
 
 // A call that all ranks have begun. What can fail on one rank alone and is needed in any case has been done.
@@ -50,8 +60,9 @@ struct Rearrangement {
   int rank = 0;
   int size = 1;
   bool wanted = true;
-  double deadline = 0;  // 0: none
-  double largest = 0;   // weight of all ranks
+  double deadline = 0;    // 0: none
+  double largest = 0;     // weight of all ranks
+  bool weighted = false;  // the edges of all ranks
   SplitOptions split;
   ReorderOptions reorder;
   Annotation annotation;  // of comm

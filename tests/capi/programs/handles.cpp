@@ -72,15 +72,24 @@ void check_reordered() {
     expect(graph.empty() && mine != MPI_COMM_NULL, "the released communicator");
     MPI_Comm_free(&mine);
   }
+  const auto refused = [&](const std::vector<int>& all, const char* text) {
+    try {
+      ranktree::Reordered::graph(MPI_COMM_WORLD, {sources, degrees, destinations, all});
+    } catch (const ranktree::Error& error) {
+      return std::string(error.what()).find(text) != std::string::npos;
+    }
+    return false;
+  };
+  expect(refused({3, 4}, "weights: expected one each destination"), "lists that do not fit together");
 }
 
 // How a chain 3-0-1-2 is ordered, in which 0 and 3 exchange most bytes, by an objective.
-std::string order_of_chain(const char* objective) {
+std::string order_of_chain(const char* objective, bool weighted = true) {
   const bool declares = rank == 0;
   const std::vector<int> sources = declares ? std::vector<int>{0, 1} : std::vector<int>{};
   const std::vector<int> degrees = declares ? std::vector<int>{2, 1} : std::vector<int>{};
   const std::vector<int> destinations = declares ? std::vector<int>{3, 1, 2} : std::vector<int>{};
-  const std::vector<int> weights = declares ? std::vector<int>{1000, 1, 1} : std::vector<int>{};
+  const std::vector<int> weights = declares && weighted ? std::vector<int>{1000, 1, 1} : std::vector<int>{};
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
   MPI_Info_set(info, "ranktree_objective", objective);
@@ -93,6 +102,8 @@ std::string order_of_chain(const char* objective) {
 void check_objective() {
   expect(order_of_chain("bytes") == "central", "another order by bytes");
   expect(order_of_chain("messages") == "identity", "no other order by messages");
+  expect(order_of_chain("bytes", false) == "identity",
+         "no other order without weights, which most ranks need not give");
 }
 
 void check_requests(MPI_Comm comm) {

@@ -114,7 +114,8 @@ contains
   ! A ring, its neighbours in the order that was declared.
   subroutine check_adjacent()
     COMM :: graph
-    integer :: place, around(2), sources(2), destinations(2), sourceweights(2), destweights(2)
+    integer :: place, indegree, outdegree, around(2), sources(2), destinations(2), sourceweights(2), destweights(2)
+    logical :: weighted
     around = [modulo(rank + 1, 4), modulo(rank - 1, 4)]
     call ranktree_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, around, [5, 7], 2, around, [7, 5], MPI_INFO_NULL, .true., &
       graph)
@@ -128,6 +129,21 @@ contains
       MPI_INFO_NULL, .false., graph)
     call MPI_Comm_rank(graph, place, code)
     call expect(place == rank, 'no other rank without reorder')
+    call MPI_Comm_free(graph, code)
+    ! One edge, from rank 0 to rank 1. MPI_WEIGHTS_EMPTY is a scalar in some MPIs.
+    if (rank == 0) then
+      call ranktree_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, around, MPI_WEIGHTS_EMPTY, 1, [1], [3], MPI_INFO_NULL, &
+        .false., graph)
+    else if (rank == 1) then
+      call ranktree_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, [0], [3], 0, around, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, &
+        .false., graph)
+    else
+      call ranktree_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, around, MPI_WEIGHTS_EMPTY, 0, around, &
+        MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, .false., graph)
+    end if
+    call MPI_Dist_graph_neighbors_count(graph, indegree, outdegree, weighted, code)
+    call expect(indegree == merge(1, 0, rank == 1) .and. outdegree == merge(1, 0, rank == 0), 'one edge')
+    call expect(weighted, 'weights, empty ones too')
     call MPI_Comm_free(graph, code)
   end subroutine check_adjacent
 
