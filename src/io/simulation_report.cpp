@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/simulate/level_costs.h"
+#include "core/simulate/network_links.h"
 #include "core/simulate/platform.h"
 #include "core/simulate/traffic.h"
 #include "core/topo/kind.h"
@@ -48,6 +49,16 @@ json link_json(const Platform& platform, const std::optional<LinkLoad>& load) {
           {"bandwidth_bytes_per_s", platform.bandwidth(load->link)}};
 }
 
+// Number, name, bytes and bandwidth of each link that was used.
+json links_json(const Platform& platform, const Traffic& traffic) {
+  json links = json::array();
+  for (core::simulate::LinkId link = 0; link < platform.link_count(); ++link) {
+    if (traffic.bytes_over(link) == 0) continue;
+    links.push_back({link, platform.link_name(link), traffic.bytes_over(link), platform.bandwidth(link)});
+  }
+  return links;
+}
+
 }  // namespace
 
 std::string write_simulation_report(const SimulationReport& report) {
@@ -57,7 +68,8 @@ std::string write_simulation_report(const SimulationReport& report) {
                          {"ranks", report.ranks},
                          {"aborted_ranks", report.aborted_ranks},
                          {"levels", levels_json(*report.platform, *report.traffic)},
-                         {"most_loaded_link", link_json(*report.platform, report.traffic->most_loaded())}};
+                         {"most_loaded_link", link_json(*report.platform, report.traffic->most_loaded())},
+                         {"links", links_json(*report.platform, *report.traffic)}};
   return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -64,8 +64,9 @@ Traffic traffic_of(const Pattern& pattern, int rounds, double weight) {
          ++i) {
       const Rank to = pattern.indices[i];
       if (to == from || (total.messages[i] == 0 && total.bytes[i] == 0)) continue;
-      const double needed = std::max(total.messages[i] / weight, total.bytes[i] / (weight * kLongest));
-      const double count = std::clamp(std::ceil(needed), 1.0, static_cast<double>(rounds));
+      const double needed =
+          std::max(std::round(total.messages[i] / weight), std::ceil(total.bytes[i] / (weight * kLongest)));
+      const double count = std::clamp(needed, 1.0, static_cast<double>(rounds));
       const auto bytes = static_cast<int>(std::llround(total.bytes[i] / (count * weight)));
       traffic.longest = std::max(traffic.longest, bytes);
       traffic.sent[row].push_back(traffic.messages.size());

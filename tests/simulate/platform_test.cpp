@@ -66,7 +66,7 @@ TEST(Platform, GivesAMessageAloneTheLatencyAndBandwidthOfItsLevel) {
     EXPECT_DOUBLE_EQ(route.latency, latency) << to;
     EXPECT_DOUBLE_EQ(narrowest(platform, route), bandwidth) << to;
   };
-  expect(1, 1e-7, 4e9);  // its links have the Node level's, which is larger
+  expect(1, 1e-7, 3e9);  // less than the Node level's, which its leaves' links have
   expect(2, 4e-7, 4e9);
   expect(4, 2e-6, 2e9);
   expect(12, 3e-6, 1e9);
@@ -110,6 +110,29 @@ TEST(Platform, HasALinkOfItsOwnForALevelBelowTheNodesBandwidth) {
   EXPECT_EQ(names(platform, platform.route(0, 23)),
             (std::vector<std::string>{"node n0 up", "node n0 up to the level Cluster",
                                       "node n5 down to the level Cluster", "node n5 down"}));
+}
+
+TEST(Platform, HasALinkOfItsOwnForALevelInsideTheNodeBelowTheNodesBandwidth) {
+  const Platform platform(machine(two_switches("{}"), costs(2e9, 2e9)), Kind::kCore);
+  const Route there = platform.route(2, 3);
+  EXPECT_EQ(names(platform, there),
+            (std::vector<std::string>{"Core 2 of n0 up to the level Package", "Core 2 of n0 up", "Core 3 of n0 down",
+                                      "Core 3 of n0 down to the level Package"}));
+  Route back = there;
+  platform.turn_back(2, 3, back);
+  EXPECT_EQ(back.links, platform.route(3, 2).links);
+  const std::vector<LinkId> own = platform.links_of(2);
+  EXPECT_EQ(std::count(own.begin(), own.end(), there.links[0]), 1);
+}
+
+TEST(Platform, DividesUplinksByTheOversubscriptionOfEachLayerOfSwitches) {
+  const Platform platform(machine(R"({"kind": "fat-tree", "arities": [2, 2, 4], "uplinks": {"oversubscription": 2},
+                  "hosts": [{"names": "n[0-15]", "shape": "s"}]})",
+                                  costs(2e9, 2e9)),
+                          Kind::kCore);
+  std::vector<double> found;
+  for (const LinkId link : platform.route(0, 63).links) found.push_back(platform.bandwidth(link));
+  EXPECT_EQ(found, (std::vector<double>{2e9, 4e9, 4e9, 4e9, 4e9, 2e9}));
 }
 
 TEST(Platform, DividesUplinksByTheOversubscription) {

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,21 @@ def lines_of(output: str) -> list[str]:
     return sorted(line for line in output.splitlines() if "rank " in line and ":" in line and "ranks" not in line)
 
 
+def levels_of(rank: int, machine: str, ranks: int) -> str:
+    """A rank's levels by arithmetic, packed: name, number of its part and of all parts, ranks in it."""
+    kinds, counts = zip(*((word.split(":")[0], int(word.split(":")[1])) for word in machine.split()), strict=True)
+    inside, found = list(range(ranks)), []
+    for level, kind in enumerate(kinds):
+        leaves = prod(counts[level + 1 :])
+        parts = sorted({each // leaves for each in inside})
+        if len(parts) == 1:
+            continue
+        inside = [each for each in inside if each // leaves == rank // leaves]
+        name = "Switch0" if kind == "switch" else kind.capitalize()
+        found.append(f"{name}:{parts.index(rank // leaves)}/{len(parts)}:{len(inside)}")
+    return " ".join(found)
+
+
 @pytest.mark.parametrize(("machine", "ranks"), [(name, n) for name, counts in MACHINES.items() for n in counts])
 def test_every_rank_splits_reorders_and_calls(
     ranktree: Callable, simulated_program: Callable, library: tuple, machine: str, ranks: int
@@ -43,9 +59,21 @@ def test_every_rank_splits_reorders_and_calls(
     assert result.returncode == 0, result.stdout + result.stderr
     lines = lines_of(result.stdout)
     assert len(lines) == ranks
-    levels = [field.split(":") for line in lines for field in line.split(": ")[1].split() if ":" in field]
-    widest = [int(size) for name, _, size in levels if name in {"Machine", "Switch0"}]
-    assert not widest or max(widest) < ranks
+    assert {line.partition(" central ")[0] for line in lines} == {
+        f"rank {rank}: {levels_of(rank, machine, ranks)}" for rank in range(ranks)
+    }
+
+
+def test_hosts_of_names_with_like_numbers_are_two_nodes(
+    ranktree: Callable, simulated_program: Callable, library: tuple, machine_file: Callable
+) -> None:
+    """31 bits of the hash of these two names are equal, which are all that a colour has."""
+    program = simulated_program(PROGRAMS / "library.c", *library)
+    hosts = [{"names": name, "shape": "node"} for name in ("n3699", "n31657")]
+    machine = machine_file({"hosts": hosts}, {}, {"node": "core:2"})
+    result = ranktree("simulate", "--machine", machine, "--np", 4, "--", program, 5)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert sorted(line.split()[2] for line in lines_of(result.stdout)) == ["Node:0/2:2"] * 2 + ["Node:1/2:2"] * 2
 
 
 @pytest.mark.parametrize("rules", RULES)

@@ -2,7 +2,10 @@
 
 import json
 import re
+import shlex
+import signal
 import subprocess
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -87,7 +90,7 @@ def test_a_simulated_trace_is_that_of_a_real_run(  # noqa: PLR0913  what it runs
         metadata = [json.loads(bytes(file["metadata"])) for file in (found, expected)]
     assert metadata[0]["unattributed"] == metadata[1]["unattributed"]
     assert metadata[0]["complete"] is True
-    assert metadata[0]["program"] == " ".join([str(program), *map(str, arguments)])
+    assert metadata[0]["program"] == shlex.join([str(program), *map(str, arguments)])
     assert metadata[0]["mpi"].startswith("SMPI")
 
 
@@ -150,4 +153,25 @@ def test_a_program_that_aborts_leaves_what_it_did(
     result = ranktree("trace", "--simulate", "--np", 4, "-o", tmp_path / "app.npz", "--", program, "--bytes", "x")
     assert result.returncode != 0
     assert "of 4 ranks were ended by MPI_Abort or by a deadlock" in result.stderr
-    assert len(list((tmp_path / "app.npz.parts").iterdir())) > 0
+    assert "partial" in result.stderr
+    assert json.loads(bytes(np.load(tmp_path / "app.npz")["metadata"]))["complete"] is False
+    assert not (tmp_path / "app.npz.parts").exists()
+
+
+def test_interrupted_it_keeps_no_other_run_from_running(
+    command: str, simulated_program: Callable, tmp_path: Path
+) -> None:
+    program = simulated_program(TRACED / "ends.c", "-I", TRACED)
+    words = [command, "trace", "--simulate", "--np", "3", "-o", tmp_path / "app.npz", "--", program, "wait"]
+    parts = tmp_path / "app.npz.parts"
+    for _ in range(2):
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            deadline = time.monotonic() + 60
+            while not parts.exists() or len(list(parts.iterdir())) < 3:
+                assert process.poll() is None and time.monotonic() < deadline
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            _, text = process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGINT
+        assert "partial" in text
+        assert not parts.exists()

@@ -53,6 +53,8 @@ TEST(SimulationReport, SeparatesGivenValuesFromUsualOnes) {
   EXPECT_NE(text.find(R"("latency_given": true)"), std::string::npos);
   EXPECT_NE(text.find(R"("latency_given": false)"), std::string::npos);
   EXPECT_NE(text.find(R"("name": "node n0 up")"), std::string::npos);
+  EXPECT_NE(text.find(R"("node n1 down",)"), std::string::npos);  // one of the links, of which others were not used
+  EXPECT_EQ(text.find(R"("node n0 down",)"), std::string::npos);
 }
 
 }  // namespace

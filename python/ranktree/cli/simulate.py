@@ -68,7 +68,7 @@ def replayed(
     placed = replace(ranks, count=pattern.ranks).on(machine)
     with named_after(file):
         sent = rounds_of(pattern, rounds)
-    return replay(machine, placed, pattern, sent, settings, folder)
+    return replay(machine, placed, sent, settings, folder)
 
 
 def wrong_collectives(text: str | None, replays: bool) -> str | None:
@@ -170,6 +170,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             found = replayed(replay_file, collectives or "model", rounds, simulated, where, settings, folder)
         else:
             found = simulate(simulated, where.on(simulated), words or [], settings)
+    found.report.pop("links", None)
     if json:
         echo(json_module.dumps(found.report, indent=1))
     else:

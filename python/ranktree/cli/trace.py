@@ -133,11 +133,17 @@ def name_absent(started: Command, library: Path) -> None:
 
 def trace_without_run(words: list[str], output: Path, ranks: int, closing: Closing) -> int:
     """Simulates the program; its records are put together afterwards."""
-    from ranktree.simulate.tracing import trace_simulated  # noqa: PLC0415  modules that no other trace needs
+    from ranktree.runs.process import temporary_folder  # noqa: PLC0415  modules that no other trace needs
+    from ranktree.simulate.tracing import trace_simulated  # noqa: PLC0415
 
     path = check_output(output)
     parts = parts_folder(path)
-    result = run_with_parts(parts, lambda: trace_simulated(words, path, ranks))
+    with temporary_folder("ranktree-machine-") as folder:
+        try:
+            result = run_with_parts(parts, lambda: trace_simulated(words, path, ranks, folder))
+        except BaseException:  # a signal, too: nothing of this run keeps the next one from running
+            recover_after(path, parts, closing)
+            raise
     return result if recover_after(path, parts, closing) else result or NO_TRACE
 
 

@@ -1,5 +1,6 @@
 """How much memory a simulation will take, before it starts and while it runs."""
 
+import math
 from pathlib import Path
 
 MEBI = 1 << 20
@@ -10,11 +11,42 @@ OWN_GLOBALS = 24 << 10
 
 
 def available() -> int:
-    """Bytes that programs can still take on this machine."""
+    """Bytes that programs can still take on this machine, and in the control groups of this process."""
     for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
         if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) << 10
+            free = int(line.split()[1]) << 10
+            return int(min(free, left_in_groups(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))))
     raise ValueError("/proc/meminfo: no line MemAvailable")
+
+
+def left_in_groups(membership: Path, root: Path) -> float:
+    """Bytes below the limits of a batch job or container: of the process's control group and those around it.
+
+    Version 2, where each has its files below one root; infinite where there is no limit, or none that can be read.
+    """
+    left = math.inf
+    try:
+        (own,) = [line[3:] for line in membership.read_text(encoding="utf-8").splitlines() if line.startswith("0::")]
+    except (OSError, ValueError):
+        return left
+    group = root / own.lstrip("/")
+    for folder in (group, *group.parents):
+        try:
+            limit = (folder / "memory.max").read_text(encoding="ascii").strip()
+            used = int((folder / "memory.current").read_text(encoding="ascii")) - kept_of_files(folder)
+        except (OSError, ValueError):
+            limit = "max"
+        if limit != "max":
+            left = min(left, max(int(limit) - used, 0))
+        if folder == root:
+            break
+    return left
+
+
+def kept_of_files(group: Path) -> int:
+    """Bytes of files that the kernel keeps and gives up for programs."""
+    amounts = dict(line.split() for line in (group / "memory.stat").read_text(encoding="ascii").splitlines())
+    return max(int(amounts.get("file", 0)) - int(amounts.get("shmem", 0)), 0)
 
 
 def estimate(ranks: int, program: Path, own_globals: bool, of_rank: int) -> int:

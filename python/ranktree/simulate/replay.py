@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ranktree import _core
 from ranktree.pattern import Pattern, expand, natural_model, read, save
 from ranktree.simulate.machine import SimulatedMachine
 from ranktree.simulate.run import Result, Settings, simulate
@@ -15,27 +16,41 @@ from ranktree.simulate.tools import built
 
 ROUNDS = 4
 MOST_MESSAGES = 1_000_000  # of all rounds: a minute or so of simulation
-LONGEST = 1 << 30  # bytes of a message
+AMOUNTS = ("messages", "bytes")
+LONGEST = 1 << 30  # bytes of a message, as in src/simulate/replay_main.cpp
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """How a pattern is sent: so many rounds, each for `weight` of the program's own."""
+    """How some of the pairs are sent: in so many rounds, each for `weight` of the program's own."""
 
+    pattern: Pattern  # of these pairs only
     count: int
     weight: float
 
 
-def rounds_of(pattern: Pattern, most: int) -> Rounds:
-    """As many rounds as the busiest pair has messages, at most so many; fewer where there are very many pairs."""
-    if len(pattern.indices) == 0:
+def rounds_of(pattern: Pattern, most: int) -> list[Rounds]:
+    """First the pairs with the most messages, in at most so many rounds, fewer where there are very many pairs. Those
+    with less than half a message for each of these rounds follow in rounds of their own, and so on: a pair that sends
+    once must not be sent as often as others. ValueError for a pattern without messages.
+    """
+    senders = np.repeat(np.arange(pattern.ranks), np.diff(pattern.indptr))
+    needed = np.maximum(np.maximum(pattern.messages, np.ceil(pattern.bytes / LONGEST)), 1.0)
+    left = np.flatnonzero((senders != pattern.indices) & ((pattern.messages > 0) | (pattern.bytes > 0)))
+    if not left.size:
         raise ValueError("the pattern has no messages between ranks to replay")
-    own = float(np.max(pattern.messages, initial=0))
-    longest = float(np.max(pattern.bytes, initial=0)) / LONGEST
-    iterations = max(1.0, math.ceil(own), math.ceil(longest))
-    affordable = max(MOST_MESSAGES // len(pattern.indices), 1)
-    count = int(min(iterations, most, affordable))
-    return Rounds(count, iterations / count)
+    found = []
+    while left.size:
+        iterations = math.ceil(needed[left].max())
+        count = min(iterations, most, max(MOST_MESSAGES // left.size, 1))
+        often = needed[left] >= iterations / count / 2
+        sent, left = left[often], left[~often]
+        amounts = (array[sent].astype(np.float64) for array in (pattern.messages, pattern.bytes))
+        pairs = _core.Pattern.from_pairs(
+            pattern.ranks, senders[sent].astype(np.int64), pattern.indices[sent].astype(np.int64), *amounts
+        )
+        found.append(Rounds(pairs, count, iterations / count))
+    return found
 
 
 def load_expanded(path: str, collectives: str) -> tuple[Pattern, list[str]]:
@@ -44,28 +59,43 @@ def load_expanded(path: str, collectives: str) -> tuple[Pattern, list[str]]:
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives), warnings
 
 
-def scaled(report: dict[str, Any], rounds: Rounds) -> dict[str, Any]:
-    """All that the rounds stand for. Messages are those of the simulation times the weight."""
-    found = {**report, "simulated_s": report["simulated_s"] * rounds.weight}
+def summed(reports: Sequence[dict[str, Any]], rounds: Sequence[Rounds]) -> dict[str, Any]:
+    """All that the rounds stand for. Messages are those of the simulations times their weights."""
+    weighted = list(zip(reports, [each.weight for each in rounds], strict=True))
+    found = {**reports[0], "simulated_s": sum(report["simulated_s"] * weight for report, weight in weighted)}
     found["levels"] = [
-        {**level, "messages": level["messages"] * rounds.weight, "bytes": level["bytes"] * rounds.weight}
-        for level in report["levels"]
+        {**level, **{key: sum(report["levels"][at][key] * weight for report, weight in weighted) for key in AMOUNTS}}
+        for at, level in enumerate(found["levels"])
     ]
-    link = report["most_loaded_link"]
-    if link is not None:
-        amounts = {key: link[key] * rounds.weight for key in ("bytes", "busy_s")}
-        found["most_loaded_link"] = {**link, **amounts}
-    found["replay"] = {"rounds": rounds.count, "weight": rounds.weight}
+    found["most_loaded_link"] = most_loaded(weighted)
+    found["host_s"] = sum(report["host_s"] for report in reports)
+    found |= {key: max(report[key] for report in reports) for key in ("host_bytes", "estimated_bytes")}
+    found["replay"] = [{"pairs": len(each.pattern), "rounds": each.count, "weight": each.weight} for each in rounds]
     return found
 
 
+def most_loaded(weighted: Sequence[tuple[dict[str, Any], float]]) -> dict[str, Any] | None:
+    """The link that takes longest for the bytes of all rounds, of equals the one with the lowest number."""
+    loads: dict[int, dict[str, Any]] = {}
+    for report, weight in weighted:
+        for number, name, size, bandwidth in report["links"]:
+            load = loads.setdefault(number, {"name": name, "bytes": 0.0, "bandwidth_bytes_per_s": bandwidth})
+            load["bytes"] += size * weight
+            load["busy_s"] = load["bytes"] / bandwidth
+    return max((loads[number] for number in sorted(loads)), key=lambda load: load["busy_s"], default=None)
+
+
 def replay(
-    machine: SimulatedMachine, leaves: Sequence[int], pattern: Pattern, rounds: Rounds, settings: Settings, folder: Path
+    machine: SimulatedMachine, leaves: Sequence[int], rounds: Sequence[Rounds], settings: Settings, folder: Path
 ) -> Result:
-    """Simulates the messages of an expanded pattern, rank i on leaves[i]."""
-    file = folder / "pattern.npz"
-    save(str(file), pattern)
-    program = str(built("libranktree_replay.so"))
-    words = [program, str(file), str(rounds.count), repr(rounds.weight)]
-    result = simulate(machine, leaves, words, replace(settings, share_globals=True))
-    return replace(result, report=scaled(result.report, rounds))
+    """Simulates the messages of a pattern, rank i on leaves[i]. The first exit code that is not 0."""
+    program, file = str(built("libranktree_replay.so")), folder / "pattern.npz"
+    shared = replace(settings, share_globals=True)
+    reports: list[dict[str, Any]] = []
+    code = 0
+    for each in rounds:
+        save(str(file), each.pattern)
+        result = simulate(machine, leaves, [program, str(file), str(each.count), repr(each.weight)], shared)
+        reports.append(result.report)
+        code = code or result.code
+    return Result(code, summed(reports, rounds))

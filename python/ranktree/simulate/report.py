@@ -48,9 +48,10 @@ def lines(report: dict[str, Any]) -> Iterator[str]:
         )
     if "collectives" in report:
         yield from served.lines(report["collectives"])
-    sent = report.get("replay")
-    if sent is not None:
-        yield f"Replay: {sent['rounds']} rounds of at most a message a pair, each for {sent['weight']:g} messages"
+    for sent in report.get("replay", []):
+        pairs = f"{sent['pairs']:,} {'pair' if sent['pairs'] == 1 else 'pairs'}"
+        rounds = "1 round" if sent["rounds"] == 1 else f"{sent['rounds']} rounds"
+        yield f"Replay: {pairs} in {rounds} of at most a message a pair, each for {sent['weight']:g} of the program's"
     yield (
         f"Simulated time: {seconds_text(report['simulated_s'])} for {report['ranks']:,} ranks "
         f"(simulation: {report['host_s']:.1f} s, {memory.text(report['host_bytes'])})"

@@ -73,9 +73,21 @@ void Platform::add_inside() {
     owner_.push_back(object);
     bandwidth_.insert(bandwidth_.end(), 2, widest[at(level)]);
   }
+  add_narrow(widest);
   if (bandwidth_.size() > at(kMaxLinks)) {
     throw Error(Fault::kUnsupported, "machine: expected at most " + std::to_string(kMaxLinks) + " links, found " +
                                          std::to_string(bandwidth_.size()));
+  }
+}
+
+// Leaves have links of their own to levels with less bandwidth than a level above them inside the node.
+void Platform::add_narrow(const std::vector<double>& widest) {
+  narrow_.assign(costs_.size(), -1);
+  for (std::size_t level = 0; level < costs_.size(); ++level) {
+    if (costs_[level].kind < Kind::kNode || costs_[level].bandwidth >= widest[level]) continue;
+    narrow_[level] = static_cast<LinkId>(bandwidth_.size());
+    for (Leaf leaf = 0; leaf < tree_.leaf_count(); ++leaf) owner_.push_back(tree_.leaf_object(leaf));
+    bandwidth_.resize(bandwidth_.size() + 2 * at(tree_.leaf_count()), costs_[level].bandwidth);
   }
 }
 
@@ -87,7 +99,12 @@ std::string Platform::link_name(LinkId link) const {
   std::string name(topo::kind_name(tree_.level(tree_.level_of(object)).kind));
   name += " " + std::to_string(tree_.os_index(object));
   if (node >= 0 && !tree_.name(node).empty()) name += " of " + std::string(tree_.name(node));
-  return name + (index % 2 == 0 ? " up" : " down");
+  name += index % 2 == 0 ? " up" : " down";
+  for (std::size_t level = 0; level < narrow_.size(); ++level) {
+    if (narrow_[level] < 0 || link < narrow_[level] || link >= narrow_[level] + 2 * tree_.leaf_count()) continue;
+    name.append(" to the level ").append(topo::kind_name(costs_[level].kind));
+  }
+  return name;
 }
 
 std::vector<LinkId> Platform::links_of(Leaf leaf) const {
@@ -95,6 +112,9 @@ std::vector<LinkId> Platform::links_of(Leaf leaf) const {
   for (Object object = tree_.leaf_object(leaf); object > 0; object = tree_.parent(object)) {
     const LinkId port = port_[at(object)];
     if (port >= 0) links.insert(links.end(), {port, port + 1});
+  }
+  for (const LinkId narrow : narrow_) {
+    if (narrow >= 0) links.insert(links.end(), {narrow + 2 * leaf, narrow + 2 * leaf + 1});
   }
   return links;
 }
@@ -107,6 +127,8 @@ int Platform::common_level_of_nodes(Object a, Object b) const {
 
 // Up from one leaf, then, found in the other order, down to the other one.
 void Platform::append_inside(Leaf from, Leaf to, int common_level, std::vector<LinkId>& links) const {
+  const LinkId narrow = narrow_[at(common_level)];
+  if (narrow >= 0) links.push_back(narrow + 2 * from);
   for (Object up = tree_.leaf_object(from); tree_.level_of(up) > common_level; up = tree_.parent(up)) {
     if (port_[at(up)] >= 0) links.push_back(port_[at(up)]);
   }
@@ -114,6 +136,7 @@ void Platform::append_inside(Leaf from, Leaf to, int common_level, std::vector<L
   for (Object down = tree_.leaf_object(to); tree_.level_of(down) > common_level; down = tree_.parent(down)) {
     if (port_[at(down)] >= 0) links.push_back(port_[at(down)] + 1);
   }
+  if (narrow >= 0) links.insert(links.begin() + middle, narrow + 2 * to + 1);  // last, as the rest is turned
   std::reverse(links.begin() + middle, links.end());
 }
 

@@ -23,8 +23,9 @@ struct Route {
 
 // A message between nodes passes links of the network alone (network_links.h). One inside a node passes a link from the
 // leaf, and from each object above it that has siblings, up to the common object, and the same down. Such a link has
-// the bandwidth of its level, or of a level above it inside the node where that is larger: alone, a message has the
-// bandwidth of the level of its ends' lowest common ancestor.
+// the bandwidth of its level, or of a level above it inside the node where that is larger; then a message that meets on
+// the level passes another link, of both leaves. So alone, a message has the bandwidth of the level of its ends' lowest
+// common ancestor.
 class Platform {
  public:
   // Leaves are the objects of kind `unit`, as Tree::cut_at(). Throws Error(kUnsupported) above kMaxLinks links.
@@ -61,6 +62,7 @@ class Platform {
 
  private:
   void add_inside();
+  void add_narrow(const std::vector<double>& widest);
   void append_inside(topo::Leaf from, topo::Leaf to, int common_level, std::vector<LinkId>& links) const;
   [[nodiscard]] int common_level_of_nodes(topo::Object a, topo::Object b) const;
 
@@ -72,6 +74,7 @@ class Platform {
   std::vector<double> bandwidth_;
   std::vector<LinkId> port_;         // of each object inside a node: its link up, the one down follows; -1: none
   std::vector<topo::Object> owner_;  // of each pair of links inside nodes
+  std::vector<LinkId> narrow_;       // by level inside nodes: the first link of those for it alone, 2 a leaf; -1: none
 };
 
 }  // namespace ranktree::core::simulate
