@@ -70,7 +70,7 @@ std::string write_decisions(const Decisions& newer, const Decisions& older) {
 
 Decisions load_decisions(const std::string& path) {
   std::error_code unknown;
-  if (!std::filesystem::exists(path, unknown)) return {};
+  if (std::filesystem::status(path, unknown).type() == std::filesystem::file_type::not_found) return {};
   return read_decisions(read_file(path), path);
 }
 
@@ -78,8 +78,9 @@ void save_decisions(const std::string& path, const Decisions& newer) {
   Decisions older;
   try {
     older = load_decisions(path);
-  } catch (const Error&) {
-    older.clear();
+  } catch (const Error& error) {
+    // On a network another job may have replaced the file between its opening and reading.
+    if (error.fault() != Fault::kInput) older = load_decisions(path);
   }
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);

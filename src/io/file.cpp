@@ -91,19 +91,23 @@ class Draft {
     ::unlink(temporary_.c_str());
     fail(path, "write", reason);
   }
-  ~Draft() { ::unlink(temporary_.c_str()); }  // no effect after publish()
+  ~Draft() {
+    if (!published_) ::unlink(temporary_.c_str());
+  }
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
   Draft(Draft&&) = delete;
   Draft& operator=(Draft&&) = delete;
 
-  void publish() const {
+  void publish() {
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "write", errno);
+    published_ = true;
   }
 
  private:
   std::string path_;
   std::string temporary_;
+  bool published_ = false;  // then the temporary name may be that of another process's draft
 };
 
 }  // namespace
@@ -131,7 +135,7 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes) {
-  const Draft draft(path, bytes);
+  Draft draft(path, bytes);
   draft.publish();
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -308,6 +310,20 @@ TEST(DecisionsFile, RefusesWhatIsNone) {
     EXPECT_EQ(refused("ranktree decisions 1\n" + std::string(line)), "f:2: expected PLACE|KIND|VARIANT") << line;
   }
   EXPECT_EQ(refused(std::string(kMostDecisionBytes + 1, 'a')), "f: expected at most 1 MiB");
+}
+
+// What cannot be read for now is not lost; what is no file of decisions is replaced.
+TEST(DecisionsFile, IsReplacedOnlyWhereItHoldsNone) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "decisions";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink("loop", folder / "loop");
+  EXPECT_NE(refusal([&] { save_decisions((folder / "loop").string(), {{"4 ranks|barrier", "native"}}); }), "");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "loop"));
+  std::ofstream(folder / "other") << "something else";
+  save_decisions((folder / "other").string(), {{"4 ranks|barrier", "native"}});
+  EXPECT_EQ(load_decisions((folder / "other").string()), (Decisions{{"4 ranks|barrier", "native"}}));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.faked_mpis import Machine, needed_mpi
+
 pytestmark = pytest.mark.launch
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -74,6 +76,37 @@ def test_rules_are_only_for_what_was_faster(ranktree: Run, launcher: list[str], 
     for rule in rules:
         assert rule["ranks"] == [3, 3] and rule["nodes"] == [1, 1] and rule["choice"] != "native"
     assert classic.read_text().endswith("\n")
+
+
+def test_a_launch_that_fails_costs_no_other_result(ranktree: Run, launcher: list[str], tmp_path: Path) -> None:
+    path, stub = tmp_path / "rules.json", tmp_path / launcher[0]
+    real = shutil.which(launcher[0])
+    stub.write_text(f'#!/bin/sh\ncase "$*" in *"--sizes 512 "*) exit 3 ;; esac\nexec {real} "$@"\n', encoding="utf-8")
+    stub.chmod(0o755)
+    options = ["--collectives", "bcast", "--seconds", 0.05, "--no-collectives-cache", "-o", path]
+    result = ranktree("tune", *options, "--sizes", "8,512", "--", stub, *launcher[1:], "-n", 2)
+    assert result.returncode == 1
+    assert f"1 of 2 cases failed and stay native: broadcast of 512 bytes: {stub}: exit code 3" in result.stderr
+    assert "broadcast 8: " in result.stdout
+    assert all(rule["bytes"][0] != 512 for rule in json.loads(path.read_text())["rules"])
+    path.unlink()
+    result = ranktree("tune", *options, "--sizes", "512", "--", stub, *launcher[1:], "-n", 2)
+    assert result.returncode == 1
+    assert "nothing was measured" in result.stderr
+    assert not path.exists()
+
+
+def test_every_level_has_a_name_of_its_own(ranktree: Run, build_folder: Path, tmp_path: Path) -> None:
+    """Bound to cores without caches of their own: one of the levels is Core."""
+    mpi = needed_mpi("openmpi", build_folder)
+    machine = Machine("pack:2 core:2 pu:1", [[0], [1], [2], [3]])
+    path = tmp_path / "parameters.json"
+    options = ["-o", path, "--seconds", 0.5]
+    result = ranktree("calibrate", *options, "--", *mpi.launch_on(4), env=mpi.variables(machine))
+    assert result.returncode == 0, result.stderr
+    names = [level["name"] for level in json.loads(path.read_text())["levels"]]
+    assert len(set(names)) == len(names)
+    assert names[-1] == "core"
 
 
 def test_no_rule_for_an_unreachable_gain(ranktree: Run, launcher: list[str], tmp_path: Path) -> None:

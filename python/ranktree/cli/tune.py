@@ -84,13 +84,24 @@ def measured(
     return list(run([*launch.words, collective, "--sizes", str(size), "--seconds", str(seconds), *chosen]))
 
 
+def measured_if_any(  # noqa: PLR0913, PLR0917  what measured() takes
+    launch: Launch, collective: str, size: int, choices: Sequence[str], seconds: float, failures: list[str]
+) -> list[dict[str, Any]]:
+    """The same; none where the launch fails, which is added to `failures`: what was measured before is not lost."""
+    try:
+        return measured(launch, collective, size, choices, seconds)
+    except RuntimeError as error:
+        failures.append(f"{collective} of {size} bytes: {error}")
+        return []
+
+
 def winner(
     lines: Sequence[dict[str, Any]], margin: float, allowed: Callable[[str], bool] = lambda _: True
 ) -> dict[str, Any] | None:
     """The fastest of those that beat native both in turn-by-turn medians and in the least time; None: native."""
-    native = lines[0]
-    if native["variant"] != NATIVE or "wrong" in native:
+    if not lines or lines[0]["variant"] != NATIVE or "wrong" in lines[0]:
         return None
+    native = lines[0]
     better = [
         line
         for line in lines[1:]
@@ -202,6 +213,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     results: list[dict[str, Any]] = []
     show = (lambda _: None) if as_json else echo
     decisions: list[str] = []
+    failures: list[str] = []
     for name in names:
         found, base_found = [], []
         cases = [DOUBLE] if name == "barrier" else wanted
@@ -209,15 +221,17 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             cases = sorted({max(size // launch.ranks, DOUBLE) * launch.ranks for size in cases})
         for size, end in zip(cases, [*cases[1:], 2 * cases[-1]], strict=True):
             choices = proposals(launch, name, size, most, open_mpi is not None)
-            lines = measured(launch, name, size, choices, seconds)
+            lines = measured_if_any(launch, name, size, choices, seconds, failures)
             best = winner(lines, margin)
             found.append((size, end, best))
             base_found.append((size, end, winner(lines, margin, partial(_core.open_mpi_has, name))))
             results.append({"collective": name, "bytes": size, "choice": choice_of(best), "variants": lines})
-            show(summary(name, size, lines, best))
+            show(summary(name, size, lines, best) if lines else failures[-1])
         rules += rules_of(launch, name, found)
         decisions += decisions_of(name, found)
         base_rules += rules_of(launch, name, base_found)
+    if len(failures) == len(results):
+        raise RuntimeError(f"nothing was measured: {failures[0]}")
     _core.save_rules(output, launch.places["mpi"], launch.places["machine"], rules)
     show(f"{output}: {len(rules)} rule(s)")
     if folder is not None:
@@ -229,6 +243,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if as_json:
         files = {"rules": output, "open_mpi": open_mpi, "decisions": str(folder) if folder is not None else None}
         echo(json_format.dumps(as_document(launch, results, rules, files), indent=1))
+    if failures:
+        raise RuntimeError(f"{len(failures)} of {len(results)} cases failed and stay native: {'; '.join(failures)}")
 
 
 def choice_of(best: dict[str, Any] | None) -> str:

@@ -51,7 +51,12 @@ std::vector<MeasuredLevel> levels_of(const collect::Context& context, int most) 
   for (std::size_t level = 0; level < given; ++level) {
     const bool crosses = level < across;
     if (crosses ? context.node_count() == 1 : alone && across > 0) continue;
-    levels.push_back({.name = name_of(names, level), .crosses = crosses, .pairs = {}});
+    std::string name = name_of(names, level);
+    const auto same = [&](const MeasuredLevel& other) { return other.name == name; };
+    // "core" is the last level's, also where ranks are bound to threads; groups may be nested.
+    const bool last = level + 1 == given;
+    if (!last && (name == "core" || std::any_of(levels.begin(), levels.end(), same))) name += std::to_string(level);
+    levels.push_back({.name = name, .crosses = crosses, .pairs = {}});
     for (int present = 0; present < hierarchy.levels(); ++present) {
       if (static_cast<std::size_t>(hierarchy.given_level(present)) != level) continue;
       levels.back().pairs = pairs_on(hierarchy, present, most);

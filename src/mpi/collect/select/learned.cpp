@@ -1,7 +1,6 @@
 #include "mpi/collect/select/learned.h"
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -22,6 +21,7 @@
 #include "core/predict/choice.h"
 #include "core/predict/parameters.h"
 #include "core/schedule/makers.h"
+#include "hw/place_here.h"
 #include "io/decisions_file.h"
 #include "mpi/agree.h"
 #include "mpi/collect/call_kind.h"
@@ -59,11 +59,8 @@ bool is_first_of_world() {
 
 // What shapes begin with.
 std::string ranks_and_cpus(int ranks, int nodes) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  sched_getaffinity(0, sizeof(allowed), &allowed);
   return std::to_string(ranks) + " ranks on " + std::to_string(nodes) + " nodes, " +
-         std::to_string(CPU_COUNT(&allowed)) + " CPUs";
+         std::to_string(hw::pus_here().size()) + " CPUs";
 }
 
 // Empty where there is none.
