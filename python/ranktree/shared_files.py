@@ -12,7 +12,9 @@ from ranktree.world import in_place_of_program
 SECONDS = 60
 # $0 is the file.
 SCRIPT = """test -r "$0" && exit
-rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}}
+hydra=${PMI_FD:-${HYDI_CONTROL_FD:-${MPI_LOCALRANKID:-}}}
+rank=${OMPI_COMM_WORLD_RANK:-${hydra:+${PMI_RANK:-}}}
+rank=${rank:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}}
 echo "ranktree-absent $rank $(uname -n)"
 """
 

@@ -15,10 +15,11 @@ namespace {
 using core::place::Plan;
 using core::place::Slot;
 
-// A launcher inside a Slurm job inherits Slurm's variables, so those come last.
-constexpr std::string_view kRank =
-    "rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${PALS_RANKID:-${FLUX_TASK_RANK:-${ALPS_APP_PE:-$SLURM_"
-    "PROCID}}}}}}";
+// A launcher inside a Slurm job inherits Slurm's variables, so those come last; Hydra's ranks may have inherited
+// PMIx's.
+constexpr std::string_view kRank = R"SCRIPT(hydra=${PMI_FD:-${HYDI_CONTROL_FD:-${MPI_LOCALRANKID:-}}}
+rank=${OMPI_COMM_WORLD_RANK:-${hydra:+${PMI_RANK:-}}}
+rank=${rank:-${PMIX_RANK:-${PMI_RANK:-${PALS_RANKID:-${FLUX_TASK_RANK:-${ALPS_APP_PE:-$SLURM_PROCID}}}}}})SCRIPT";
 
 // printf writes the line at once, so that lines of different ranks do not mix.
 constexpr std::string_view kProbe = R"SCRIPT(#!/bin/sh

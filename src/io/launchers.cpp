@@ -265,8 +265,10 @@ std::string plain_words(std::span<const std::string> program) {
   for (const std::string& word : program) {
     const auto blank = [](unsigned char letter) { return std::isspace(letter) != 0; };
     if (word.empty() || std::any_of(word.begin(), word.end(), blank)) {
-      throw Error(Fault::kUnsupported, "launcher intel: the argument '" + word +
-                                           "' cannot be written in a configuration file: put the command in a script");
+      throw Error(Fault::kUnsupported,
+                  "launcher intel: the argument '" + word +
+                      "' cannot be written in a configuration file: put the command in a script, " +
+                      "and plans into folders without blanks");
     }
     text += (text.empty() ? "" : " ") + word;
   }
@@ -283,7 +285,7 @@ Launch intel(const Plan& plan, const std::string& folder, std::span<const std::s
   // Intel MPI's own list drops a PU named twice, and its proxy never returns from a PU that the node does not have.
   add_wrapper(plan, folder, "Intel MPI's list hangs where a node lacks a PU", launch);
   launch.environment = {"I_MPI_PIN=0"};
-  const std::string words = " " + launch.wrapper.front() + " " + plain_words(program);
+  const std::string words = " " + plain_words(launch.wrapper) + " " + plain_words(program);
   launch.wrapper.clear();
   launch.files.push_back({"configfile", hosts_by_rank(plan, words, "-n 1 -host "), false});
   launch.options = {"-configfile", in(folder, "configfile")};
@@ -315,6 +317,7 @@ Launch slurm(const Plan& plan, const std::string& folder, bool binds) {
     launch.options.push_back("--cpu-bind=" + slurm_binding(plan, ranks));
     launch.notes = {"Slurm binds, if its TaskPlugin is task/affinity: scontrol show config"};
   }
+  if (shares_pus(plan)) launch.options.emplace_back("--overcommit");
   // When a rank cannot be bound, the others would wait in MPI_Init until the job's time limit.
   launch.options.emplace_back("--kill-on-bad-exit=1");
   return launch;
@@ -369,6 +372,7 @@ Launch cray(const Plan& plan, const std::string& folder, Launcher launcher) {
     launch.starter = "srun";
     launch.options = {"-n", ranks_of(plan), "--ntasks-per-node=" + each,
                       "-m", "block",        "--cpu-bind=" + slurm_binding(plan, ranks)};
+    if (shares_pus(plan)) launch.options.emplace_back("--overcommit");
   }
   launch.notes.push_back("the job's nodes must be the plan's " + std::to_string(hosts.size()) +
                          ", in the plan's order");

@@ -144,6 +144,7 @@ TEST(Intel, RefusesWhatItsFileCannotExpress) {
   EXPECT_THROW(make_launch(plan(), Launcher::kIntel, "/d", {}), Error);
   const std::vector<std::string> program = {"./app", "two words"};
   EXPECT_THROW(make_launch(plan(), Launcher::kIntel, "/d", program), Error);
+  EXPECT_THROW(make_launch(plan(), Launcher::kIntel, "/my run", std::vector<std::string>{"./app"}), Error);
 }
 
 TEST(Slurm, GetsAnArbitraryHostFile) {
@@ -166,6 +167,14 @@ TEST(Slurm, BindsByOneListWhereAllNodesAreBoundAlike) {
             "-n 3 -m arbitrary --cpu-bind=mask_cpu:0x21,0x18000000000000000 --kill-on-bad-exit=1");
   const Plan differs = plan_of({{"n2", {1}}, {"n0", {0}}});
   EXPECT_FALSE(make_launch(differs, Launcher::kSlurm, "/d", {}).wrapper.empty());
+}
+
+// Without --overcommit, srun refuses more tasks than processors.
+TEST(Slurm, OvercommitsWhereRanksSharePus) {
+  const Plan shared = plan_of({{"n0", {0}}, {"n0", {0}}, {"n2", {0}}, {"n2", {0}}});
+  EXPECT_EQ(joined(make_launch(shared, Launcher::kSlurm, "/d", {}).options),
+            "-n 4 -m arbitrary --cpu-bind=map_cpu:0,0 --overcommit --kill-on-bad-exit=1");
+  EXPECT_EQ(make_launch(shared, Launcher::kCray, "/d", {}).options.back(), "--overcommit");
 }
 
 TEST(Slurm, BindsByTheWrapperWithoutAPluginForAffinity) {
