@@ -8,11 +8,11 @@ PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
 # The extension of a wheel, so that a compiler cache serves both.
-WITH_PYTHON := -DRANKTREE_PYTHON=ON -DRANKTREE_PYTHON_BACKEND=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
+WITH_PYTHON := -DRANKTREE_PYTHON=ON -DRANKTREE_PYTHON_BACKEND=ON -DPython_EXECUTABLE="$(CURDIR)/$(VENV)/bin/python"
 WITH_MPI := "-DRANKTREE_MPIS_EXTRA=$$(cat .mpis.list 2>/dev/null)"
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
 PYTEST ?= -q -rs -n 3 --dist loadfile --no-loadscope-reorder
-RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest
+RUN_PYTEST := RANKTREE_COMMAND="$(CURDIR)/$(BUILD)/bin/ranktree" $(VENV)/bin/python -m pytest
 # Labels of pyproject.toml.
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
@@ -43,11 +43,11 @@ demo: configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target ranktree_demo
 	$(VENV)/bin/python tools/demo.py --build $(BUILD)
 
-## make test         every test: C++ by ctest, commands and MPI runs by pytest (16 to 20 minutes on 2 cores, see CONTRIBUTING.md)
+## make test         every test: C++ by ctest, commands and MPI runs by pytest (a quarter to half an hour on 2 cores, see CONTRIBUTING.md)
 test: mpis
 	$(MAKE) build
 	ctest --test-dir $(BUILD) --output-on-failure --parallel 2
-	$(RUN_PYTEST) $(PYTEST) tests || { echo "make test: once more, one at a time: the tests that failed"; \
+	$(RUN_PYTEST) $(PYTEST) tests || { [ $$? = 1 ] || exit; echo "make test: once more, one at a time: the tests that failed"; \
 	  $(RUN_PYTEST) -q -rs --last-failed --last-failed-no-failures none tests; }
 
 ## make test-quick   C++ tests, Python tests that launch no MPI, and one launch of each stage (3 minutes)
@@ -103,7 +103,7 @@ nompi-inside:
 	cmake --preset nompi $(WITH_PYTHON)
 	cmake --build build/nompi --parallel $(JOBS)
 	ctest --preset nompi --parallel 2 --exclude-regex '^(place_[0-9]+|schedule|shared)$$'
-	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) -m "$(QUICK)" \
+	RANKTREE_COMMAND="$(CURDIR)/build/nompi/bin/ranktree" $(VENV)/bin/python -m pytest $(PYTEST) -m "$(QUICK)" \
 	  tests/topo tests/pattern tests/place \
 	  $(foreach test,bench_instances map_input peers point_to_point quality,--ignore=tests/place/test_$(test).py)
 

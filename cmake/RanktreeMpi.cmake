@@ -52,6 +52,24 @@ function(ranktree_wrap_intel name mpicc root)
   file(CHMOD ${scripts} ${permissions})
 endfunction()
 
+# Whether the loader finds the libraries of a folder by itself: it is one of the system's, or its MPI libraries are links to
+# there. Distributions have folders of their own for MPIs, which the loader does not search (/usr/lib64/openmpi/lib).
+function(ranktree_is_searched folder variable)
+  set(searched FALSE)
+  if(folder MATCHES "^/usr/lib")
+    set(searched TRUE)
+  endif()
+  file(GLOB libraries ${folder}/libmpi*.so*)
+  foreach(library IN LISTS libraries)
+    file(REAL_PATH ${library} library)
+    cmake_path(GET library PARENT_PATH found)
+    if(NOT found IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+      set(searched FALSE)
+    endif()
+  endforeach()
+  set(${variable} ${searched} PARENT_SCOPE)
+endfunction()
+
 # Reads the wrapper's own link line into definitions, include folders, library folders and libraries. A library folder the
 # loader does not know by itself becomes part of the run path.
 function(ranktree_read_link_line name line)
@@ -65,11 +83,12 @@ function(ranktree_read_link_line name line)
       target_compile_definitions(ranktree_mpi_${name} INTERFACE ${CMAKE_MATCH_1})
     elseif(word MATCHES "^-L(.+)")
       set(folder ${CMAKE_MATCH_1})
+      ranktree_is_searched(${folder} searched)
       target_link_directories(ranktree_mpi_${name} INTERFACE ${folder})
       if(RANKTREE_PORTABLE)
         # The program's own MPI library, loaded before, serves by its name.
         target_link_options(ranktree_mpi_${name} INTERFACE LINKER:-rpath-link,${folder})
-      elseif(NOT folder MATCHES "^/usr/lib")
+      elseif(NOT searched)
         target_link_options(ranktree_mpi_${name} INTERFACE LINKER:-rpath,${folder})
       endif()
     elseif(word MATCHES "^-l(.+)" AND NOT word STREQUAL "-lmpifort")

@@ -18,7 +18,9 @@ function(ranktree_intel_root mpicc variable)
   file(STRINGS ${mpicc} of_intel LIMIT_COUNT 1 REGEX "I_MPI_CC")
   set(root "")
   if(of_intel)
-    get_filename_component(root "${mpicc}/../.." ABSOLUTE)
+    file(REAL_PATH "${mpicc}" wrapper) # one reached by a link is part of the tree that it leads to
+    cmake_path(GET wrapper PARENT_PATH root)
+    cmake_path(GET root PARENT_PATH root)
   endif()
   set(${variable} "${root}" PARENT_SCOPE)
 endfunction()
@@ -54,6 +56,28 @@ function(ranktree_read_mpi_options)
     set(style mpich)
   endforeach()
   set(probe_error "it understands none of --showme, -show and --cray-print-opts" PARENT_SCOPE)
+endfunction()
+
+# Whether the wrapper links a program, and with a library that calls can be wrapped in.
+function(ranktree_link_with_mpi)
+  set(program ${CMAKE_BINARY_DIR}/mpi/linked)
+  file(CONFIGURE OUTPUT ${program}.c CONTENT "#include <mpi.h>\nint main(void) { return MPI_Finalize(); }\n" @ONLY)
+  execute_process(
+    COMMAND ${ARGN} ${program}.c -o ${program}
+    OUTPUT_QUIET
+    ERROR_VARIABLE reason
+    RESULT_VARIABLE failed
+    TIMEOUT 60
+  )
+  if(failed)
+    string(REGEX MATCH "[^\n]*(error|not found|cannot)[^\n]*" reason "${reason}\nexit code ${failed}: error")
+    set(probe_error "it cannot link a program: ${reason}" PARENT_SCOPE)
+    return()
+  endif()
+  execute_process(COMMAND ${CMAKE_NM} -D --undefined-only ${program} OUTPUT_VARIABLE names ERROR_QUIET)
+  if(NOT names MATCHES "MPI_Finalize")
+    set(probe_error "it links MPI statically, so that no library can be preloaded" PARENT_SCOPE)
+  endif()
 endfunction()
 
 # ranktree_probe_mpi(<mpicc>) sets in the caller's scope
@@ -105,6 +129,9 @@ function(ranktree_probe_mpi mpicc)
   endif()
   if(NOT probe_error)
     ranktree_read_mpi_options(${command})
+  endif()
+  if(NOT probe_error)
+    ranktree_link_with_mpi(${command})
   endif()
   set(probe_abi mpich)
   set(probe_family mpich)

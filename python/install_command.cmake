@@ -11,7 +11,7 @@ set(texts ${CMAKE_CURRENT_BINARY_DIR}/texts)
 install(
   CODE
     "execute_process(
-  COMMAND \"${CMAKE_COMMAND}\" -D command=${CMAKE_BINARY_DIR}/bin/ranktree -D output=${texts}
+  COMMAND \"${CMAKE_COMMAND}\" \"-Dcommand=${CMAKE_BINARY_DIR}/bin/ranktree\" \"-Doutput=${texts}\"
     -P \"${CMAKE_CURRENT_SOURCE_DIR}/write_texts.cmake\"
   COMMAND_ERROR_IS_FATAL ANY)"
   COMPONENT python

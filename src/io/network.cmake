@@ -18,3 +18,4 @@ target_link_libraries(
   PUBLIC ranktree_io ranktree_core
   PRIVATE "-Wl,--push-state,--as-needed,${YAML_LINK_LIBRARIES},--pop-state" $<BUILD_INTERFACE:ranktree_options>
 )
+ranktree_add_run_path(ranktree_network ${YAML_LINK_LIBRARIES})

@@ -1,5 +1,6 @@
 """Builds the libraries for one more MPI, from the sources that the package carries, and puts them beside the others."""
 
+import itertools
 import json
 import os
 import re
@@ -23,8 +24,9 @@ SHOWN_LINES = 12
 PRODUCTS = (
     ("intelmpi", "I_MPI_VERSION"),
     ("openmpi", "OMPI_MAJOR_VERSION"),
+    ("mvapich", "MVAPICH2_VERSION"),  # also has MPICH's
+    ("mvapich", "MVAPICH_VERSION"),
     ("mpich", "MPICH_VERSION"),
-    ("mvapich", "MVAPICH2_VERSION"),
 )
 Notify = Callable[[str], None]
 
@@ -93,15 +95,18 @@ def put_beside(built: Path, name: str) -> list[Path]:
 
 
 def free_name(compiler: str) -> str:
-    """openmpi5, mpich4, ... as the build names MPIs; with the whole version where that name is taken."""
+    """openmpi5, mpich4, ... as the build names MPIs; with the whole version, and a number, where names are taken."""
     words = [compiler, "-E", "-dM", "-include", "mpi.h", "-x", "c", os.devnull]
     result = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
     macros = dict(re.findall(r'^#define (\w+) "?([^"\s]*)"?', result.stdout, re.MULTILINE))
     product = next((pair for pair in PRODUCTS if pair[1] in macros), None)
     if result.returncode != 0 or product is None:
         raise ValueError(f"--build: {compiler}: mpi.h is of no known MPI: write --build NAME={compiler}")
-    version = macros[product[1]]
+    version = str(macros[product[1]])
     if product[0] == "openmpi":
         version = ".".join(macros.get(f"OMPI_{part}_VERSION", "0") for part in ("MAJOR", "MINOR", "RELEASE"))
     short = product[0] + version.partition(".")[0]
-    return short if short not in helpers.built() else product[0] + re.sub(r"\W", "_", version)
+    whole = product[0] + re.sub(r"\W", "_", version)
+    built = set(helpers.built())
+    names = itertools.chain((short, whole), (f"{whole}_{number}" for number in itertools.count(2)))
+    return next(name for name in names if name not in built)
