@@ -215,8 +215,11 @@ def test_two_clusters_are_separate(cluster: MiniCluster, make_cluster: Callable[
     cluster.counters(reset=True)
     other = make_cluster("--nodes", 2)
     other.in_node("n0", "python3", "-c", SENDER, "n1", 5, 100)
+    deadline = time.monotonic() + 10
+    while (counters := other.counters())["frames"][0][1] < 5 and time.monotonic() < deadline:
+        time.sleep(0.02)
     assert cluster.counters()["inter_node_bytes"] == 0
-    assert other.counters()["bytes"][0][1] == 5 * (100 + 14 + 20 + 8 + 24)
+    assert counters["bytes"][0][1] == 5 * (100 + 14 + 20 + 8 + 24)
     other.need("down")
     assert cluster.in_node("n1", "hostname") == "n1"
 

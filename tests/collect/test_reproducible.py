@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.collect_programs import SECONDS
+from tests.helpers.emulated_cluster import MiniCluster, cluster_up
 from tests.helpers.mpis import needed_mpi
 
 Mpi = Any  # of tests/conftest.py
@@ -93,22 +94,14 @@ def test_without_it_the_bits_are_others(mpi: Mpi, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.fixture(scope="module")
-def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The command and the state of a cluster of three nodes."""
-    program = build_folder / "bin" / "minicluster"
-    if not program.exists():
-        pytest.skip(f"{program} is not built")
-    known = subprocess.run([program, "available"], capture_output=True, text=True, timeout=60, check=False)
-    if known.returncode != 0:
-        pytest.skip(known.stdout.strip())
-    state = tmp_path_factory.mktemp("cluster") / "state"
-    options = ["--nodes", "3", "--per-switch", "3", "--rate", str(RATE), "--latency", str(LATENCY), "--cpus", "3"]
-    subprocess.run([program, "up", state, *options], check=True, timeout=60)
-    yield state
-    subprocess.run([program, "down", state], check=False, timeout=60)
+def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
+    """Three nodes."""
+    options = ("--nodes", 3, "--per-switch", 3, "--rate", RATE, "--latency", LATENCY, "--cpus", 3)
+    with cluster_up(build_folder, tmp_path_factory.mktemp("cluster"), *options) as made:
+        yield made
 
 
-def placed(build_folder: Path, state: Path, nodes: list[int], folder: Path) -> tuple[int, str]:
+def placed(build_folder: Path, cluster: MiniCluster, nodes: list[int], folder: Path) -> tuple[int, str]:
     """The outcome with each rank on a node of its own choice."""
     slots: dict[int, int] = {}
     lines = []
@@ -118,12 +111,12 @@ def placed(build_folder: Path, state: Path, nodes: list[int], folder: Path) -> t
     path = folder / "rankfile"
     path.write_text("".join(lines), encoding="ascii")
     options = ["-np", len(nodes), "--rankfile", path, "-x", "RANKTREE_COLL"]
-    words = [build_folder / "bin" / "minicluster", "mpirun", state, *options]
+    words = [cluster.program, "mpirun", cluster.state, *options]
     return outcome([*map(str, words), str(build_folder / "bin" / "collect_sums_openmpi"), "flag"])
 
 
 def test_places_change_no_bit(
-    build_folder: Path, cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    build_folder: Path, cluster: MiniCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Under another rule in each."""
     if not (build_folder / "bin" / "collect_sums_openmpi").exists():

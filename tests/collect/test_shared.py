@@ -11,7 +11,7 @@ import pytest
 from tests.helpers import known_bugs
 from tests.helpers.collect_log import served, skip_if_overdrawn
 from tests.helpers.collect_programs import SECONDS
-from tests.helpers.emulated_cluster import MiniCluster
+from tests.helpers.emulated_cluster import MiniCluster, cluster_up
 from tests.helpers.mpis import AS_ROOT, Mpi, RunResult
 
 
@@ -174,13 +174,9 @@ def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory):
     """Four emulated nodes."""
     if shutil.which("mpirun.openmpi") is None:
         pytest.skip("mpirun.openmpi is not installed")
-    program = build_folder / "bin" / "minicluster"
-    if run([str(program), "available"]).returncode != 0:
-        pytest.skip("clusters cannot be made here")
-    made = MiniCluster(program, tmp_path_factory.mktemp("shared") / "state")
-    made.need("up", "--nodes", 4, "--rate", 2000, "--latency", 20, "--cpus", 4)
-    yield made
-    made.call("down")
+    options = ("--nodes", 4, "--rate", 2000, "--latency", 20, "--cpus", 4)
+    with cluster_up(build_folder, tmp_path_factory.mktemp("shared"), *options) as made:
+        yield made
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,7 @@ def unknown_options(line: str) -> list[str]:
     for found in re.finditer(r"(?:^|[\s;|&(])ranktree ([a-z]+)((?: [^|;#]*)?)", line):
         verb, rest = found[1], re.split(r"\s--\s|\s(?:mpirun|mpiexec|srun)\s", found[2] + " ")[0]
         if verb not in VERBS:
+            unknown += [verb] if line.lstrip().startswith("ranktree ") else []  # else a comment, or what is printed
             continue
         names = re.findall(r"(?<![\w'\"=-])(--?[a-zA-Z][\w-]*)", re.sub(r"'[^']*'|\"[^\"]*\"", "", rest))
         unknown += [f"{verb} {name}" for name in names if name not in options_of(verb)]

@@ -1,12 +1,10 @@
 """How often runs under `--collectives auto` decide alike, from their logs."""
 
-import sys
 from collections import Counter
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "regret"))
+from tests.helpers import scripts
 
-from decisions import by_kind, flips, is_steady, last_decisions, text_of
+(decisions,) = scripts.load("bench/regret", "decisions")
 
 LOG = """\
 ranktree: 4 ranks on 1 node: allreduce 8-16: shared:ring | native 4 us dropped | shared:ring 3 us (model 1 us) | for now
@@ -20,24 +18,24 @@ ranktree: 4 ranks: all calls by the MPI: its set-up was never affordable; spent:
 
 
 def test_the_last_decision_of_each_kind_counts() -> None:
-    assert last_decisions(LOG) == {
+    assert decisions.last_decisions(LOG) == {
         "4 ranks on 1 node, allreduce 8-16": "native",
         "4 ranks on 1 node, barrier": "shared:flat",
         "2 ranks on 1 node, barrier": "native",
     }
-    assert last_decisions("") == {}
+    assert decisions.last_decisions("") == {}
 
 
 def test_a_run_without_a_decision_stays_native() -> None:
-    counts = by_kind([{"barrier": "shared:flat"}, {}, {"barrier": "native"}])
+    counts = decisions.by_kind([{"barrier": "shared:flat"}, {}, {"barrier": "native"}])
     assert counts == {"barrier": Counter({"native": 2, "shared:flat": 1})}
-    assert text_of(counts["barrier"]) == "native 2, shared:flat 1"
+    assert decisions.text_of(counts["barrier"]) == "native 2, shared:flat 1"
 
 
 def test_one_of_twenty_runs_may_end_with_another_variant() -> None:
-    assert is_steady(Counter({"native": 20}))
-    assert is_steady(Counter({"native": 10, "shared:flat": 10}))
+    assert decisions.is_steady(Counter({"native": 20}))
+    assert decisions.is_steady(Counter({"native": 10, "shared:flat": 10}))
     one = Counter({"shared:flat": 19, "messages:ring": 1})
-    assert (flips(one), is_steady(one)) == (1, True)
+    assert (decisions.flips(one), decisions.is_steady(one)) == (1, True)
     two = Counter({"native": 10, "shared:flat": 8, "messages:ring": 2})
-    assert (flips(two), is_steady(two)) == (2, False)
+    assert (decisions.flips(two), decisions.is_steady(two)) == (2, False)

@@ -128,8 +128,10 @@ def test_python(prefix: Path, mpi: Mpi, build_folder: Path) -> None:
 
 def test_the_preload_libraries_are_installed(prefix: Path, build_folder: Path) -> None:
     """Every preload library of the build tree is in the prefix."""
-    built = {path.name for path in (build_folder / "lib").glob("libranktree_preload_*.so")}
-    assert {path.name for path in prefix.rglob("libranktree_preload_*.so")} == built
+    for kind in ("preload", "world", "collect"):
+        built = {path.name for path in (build_folder / "lib").glob(f"libranktree_{kind}_*.so")}
+        assert built
+        assert {path.name for path in prefix.rglob(f"libranktree_{kind}_*.so")} == built
 
 
 def with_python(folder: Path) -> dict[str, str]:

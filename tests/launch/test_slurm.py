@@ -131,7 +131,9 @@ def test_optimize_outside_a_job(slurm, command, rings, tmp_path) -> None:
     measured = {one["name"].partition(" for ")[0]: " ".join(one["command"]) for one in series}
     assert measured.keys() == {"before", "reordering", "plan"}
     assert "/ranktree-bind " in measured["plan"]
-    for path in (tmp_path / "opt").glob("plan.*.json"):
+    plans = list((tmp_path / "opt").glob("plan.*.json"))
+    assert plans
+    for path in plans:
         hosts = [slot["host"] for slot in json.loads(path.read_text(encoding="utf-8"))["slots"]]
         assert hosts[::2] == hosts[1::2]
 
@@ -247,13 +249,14 @@ def test_a_node_that_fails_in_a_run_leaves_a_partial_trace(
     program = build_folder / "bin" / "trace_ends_openmpi"
     if not program.exists():
         pytest.skip(f"{program.name} is not built")
-    launch = ["srun", "--mpi=pmix", "-N", 3, "-n", 3, "-w", "n[0-2]", program, "wait", 0]
+    printed = tmp_path / "printed"
+    launch = ["srun", "--mpi=pmix", "-N", 3, "-n", 3, "-w", "n[0-2]", "-o", printed, program, "wait", 0]
     with ThreadPoolExecutor() as pool:
         running = pool.submit(slurm, command, "trace", "-o", tmp_path / "app.npz", "--", *launch)
         deadline = time.monotonic() + 60
-        while not list(tmp_path.glob("app.npz.parts/*")) and time.monotonic() < deadline:
+        while not printed.exists() or "waiting" not in printed.read_text(encoding="utf-8"):
+            assert time.monotonic() < deadline, running
             time.sleep(0.2)
-        time.sleep(5)  # all ranks are in MPI, and have sent their messages
         with failure(cluster, slurm):
             result = running.result()
     assert result.returncode != 0

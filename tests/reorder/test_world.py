@@ -1,6 +1,7 @@
 """Unmodified programs run with their ranks in another order, and print the same, word for word."""
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,8 @@ def run(mpi, words: list, ranks: int, settings: dict[str, str]) -> list[str]:
     command = mpi.launch(ranks, "/usr/bin/env", *(f"{name}={value}" for name, value in settings.items()), *words)
     result = finish(command, os.environ, 60)
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    if settings.get("FORCED_ORDER") in ORDERS and ranks > 1:
+        assert re.search(rf"^ranktree: world: [1-9]\d* of {ranks} ranks move", result.stderr, re.M), result.stderr
     return sorted(result.stdout.splitlines())
 
 
@@ -40,7 +43,12 @@ def in_order(mpi, forced, build_folder) -> Callable[..., list[str]]:
     world = build_folder / "lib" / f"libranktree_world_{mpi.name}.so"
 
     def start(order: str, words: list, ranks: int = RANKS, **more: str) -> list[str]:
-        settings = {"LD_PRELOAD": f"{world}:{forced}", "RANKTREE_REORDER": "any", "FORCED_ORDER": order}
+        settings = {
+            "LD_PRELOAD": f"{world}:{forced}",
+            "RANKTREE_REORDER": "any",
+            "FORCED_ORDER": order,
+            "RANKTREE_VERBOSE": "1",
+        }
         return run(mpi, words, ranks, settings | more)
 
     return start

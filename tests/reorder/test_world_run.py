@@ -199,15 +199,17 @@ def test_a_trace_has_the_numbers_of_the_program(mpi, ranktree, made, tmp_path, m
         pytest.skip(f"{program.name} is not built: not in this MPI")
     folder = tmp_path / "expected"
     folder.mkdir()
-    for variable, value in {"EXPECT_FOLDER": folder, "RANKTREE_REORDER": "any", "FORCED_ORDER": "shift"}.items():
+    settings = {"EXPECT_FOLDER": folder, "RANKTREE_REORDER": "any", "FORCED_ORDER": "shift", "RANKTREE_VERBOSE": 1}
+    for variable, value in settings.items():
         monkeypatch.setenv(variable, str(value))
     forced = made(mpi.name, "forced_order.c", "-shared", "-fPIC")
-    preload = ":".join(map(str, [*mpi.yielding, forced]))
-    launch = mpi.launch(5, program)
-    handed = ["-x", f"LD_PRELOAD={preload}"] if mpi.family == "openmpi" else ["-genv", "LD_PRELOAD", preload]
+    script = tmp_path / "behind.sh"  # the given order takes effect behind the world library only
+    script.write_text(f'#!/bin/sh\nLD_PRELOAD="$LD_PRELOAD:{forced}" exec {program}\n', encoding="utf-8")
+    script.chmod(0o755)
     path = tmp_path / "app.npz"
-    result = ranktree("trace", "-o", path, "--", launch[0], *handed, *launch[1:])
+    result = ranktree("trace", "-o", path, "--", *mpi.launch(5, script))
     assert result.returncode == 0, result.stderr
+    assert "ranktree: world: 5 of 5 ranks move" in result.stderr
     trace = read_trace(path)
     assert trace.metadata["complete"] is True
     check(trace, read_expected(folder))
