@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads results.csv: prints which limits are missed, and the tables of docs/explanation/placement-engine.md.
+"""Reads results.csv: prints which limits are missed, and the tables of docs/benchmarks/placement.md.
 
 report.py [--csv results.csv] [--limits] [--tables]
 
