@@ -10,7 +10,7 @@ include 'ranktree_mpif.f90'
 include 'ranktree_collect_f08.f90'
 
 module ranktree
-  use, intrinsic :: iso_c_binding, only: c_int, c_intptr_t, c_loc
+  use, intrinsic :: iso_c_binding, only: c_int, c_intptr_t, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08, only: MPI_Comm, MPI_Info, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY
   use ranktree_mpif
@@ -70,13 +70,11 @@ module ranktree
   interface ranktree_Comm_get_message
     module procedure get_message_f08
   end interface
-  ! MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are scalars in some MPIs.
   interface ranktree_Dist_graph_create
-    module procedure dist_graph_create_f08, dist_graph_create_scalar_f08
+    module procedure dist_graph_create_f08
   end interface
   interface ranktree_Dist_graph_create_adjacent
-    module procedure dist_graph_create_adjacent_f08, dist_graph_create_adjacent_scalar_f08
-    module procedure dist_graph_create_adjacent_out_scalar_f08, dist_graph_create_adjacent_in_scalar_f08
+    module procedure dist_graph_create_adjacent_f08
   end interface
   interface ranktree_Graph_create
     module procedure graph_create_f08
@@ -219,32 +217,15 @@ contains
     type(MPI_Info), intent(in) :: info
     integer, intent(in) :: n
     integer, intent(in) :: sources(*), degrees(*), destinations(*)
-    integer, intent(in), target :: weights(*)
+    integer, dimension(..), intent(in), contiguous, target :: weights
     logical, intent(in) :: reorder
     type(MPI_Comm), intent(inout) :: newcomm
     integer, optional, intent(out) :: ierror
     integer(c_int) :: code
-    code = c_dist_graph_create(comm%MPI_VAL, n, sources, degrees, destinations, kind_of(loc(weights)), &
+    code = c_dist_graph_create(comm%MPI_VAL, n, sources, degrees, destinations, kind_of(c_loc(weights)), &
         c_loc(weights), info%MPI_VAL, flag(reorder), newcomm%MPI_VAL)
     if (present(ierror)) ierror = code
   end subroutine dist_graph_create_f08
-
-  ! The variant for a scalar MPI_UNWEIGHTED.
-  subroutine dist_graph_create_scalar_f08(comm, n, sources, degrees, destinations, weights, info, reorder, newcomm, &
-      ierror)
-    type(MPI_Comm), intent(in) :: comm
-    type(MPI_Info), intent(in) :: info
-    integer, intent(in) :: n
-    integer, intent(in) :: sources(*), degrees(*), destinations(*)
-    integer, intent(in), target :: weights
-    logical, intent(in) :: reorder
-    type(MPI_Comm), intent(inout) :: newcomm
-    integer, optional, intent(out) :: ierror
-    integer(c_int) :: code
-    code = c_dist_graph_create(comm%MPI_VAL, n, sources, degrees, destinations, kind_of(loc(weights)), &
-        c_loc(weights), info%MPI_VAL, flag(reorder), newcomm%MPI_VAL)
-    if (present(ierror)) ierror = code
-  end subroutine dist_graph_create_scalar_f08
 
   !> MPI_Dist_graph_create_adjacent with reordering that works: rank k declares all edges of vertex k. Collective over
   !> comm.
@@ -254,70 +235,16 @@ contains
     type(MPI_Info), intent(in) :: info
     integer, intent(in) :: indegree, outdegree
     integer, intent(in) :: sources(*), destinations(*)
-    integer, intent(in), target :: sourceweights(*), destweights(*)
+    integer, dimension(..), intent(in), contiguous, target :: sourceweights, destweights
     logical, intent(in) :: reorder
     type(MPI_Comm), intent(inout) :: newcomm
     integer, optional, intent(out) :: ierror
     integer(c_int) :: code
-    code = c_dist_graph_create_adjacent(comm%MPI_VAL, indegree, sources, kind_of(loc(sourceweights)), &
-        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info%MPI_VAL, &
+    code = c_dist_graph_create_adjacent(comm%MPI_VAL, indegree, sources, kind_of(c_loc(sourceweights)), &
+        c_loc(sourceweights), outdegree, destinations, kind_of(c_loc(destweights)), c_loc(destweights), info%MPI_VAL, &
         flag(reorder), newcomm%MPI_VAL)
     if (present(ierror)) ierror = code
   end subroutine dist_graph_create_adjacent_f08
-
-  ! The variant for a scalar MPI_UNWEIGHTED.
-  subroutine dist_graph_create_adjacent_scalar_f08(comm, indegree, sources, sourceweights, outdegree, destinations, &
-      destweights, info, reorder, newcomm, ierror)
-    type(MPI_Comm), intent(in) :: comm
-    type(MPI_Info), intent(in) :: info
-    integer, intent(in) :: indegree, outdegree
-    integer, intent(in) :: sources(*), destinations(*)
-    integer, intent(in), target :: sourceweights, destweights
-    logical, intent(in) :: reorder
-    type(MPI_Comm), intent(inout) :: newcomm
-    integer, optional, intent(out) :: ierror
-    integer(c_int) :: code
-    code = c_dist_graph_create_adjacent(comm%MPI_VAL, indegree, sources, kind_of(loc(sourceweights)), &
-        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info%MPI_VAL, &
-        flag(reorder), newcomm%MPI_VAL)
-    if (present(ierror)) ierror = code
-  end subroutine dist_graph_create_adjacent_scalar_f08
-
-  ! The same for one of the two lists.
-  subroutine dist_graph_create_adjacent_out_scalar_f08(comm, indegree, sources, sourceweights, outdegree, &
-      destinations, destweights, info, reorder, newcomm, ierror)
-    type(MPI_Comm), intent(in) :: comm
-    type(MPI_Info), intent(in) :: info
-    integer, intent(in) :: indegree, outdegree
-    integer, intent(in) :: sources(*), destinations(*)
-    integer, intent(in), target :: sourceweights(*), destweights
-    logical, intent(in) :: reorder
-    type(MPI_Comm), intent(inout) :: newcomm
-    integer, optional, intent(out) :: ierror
-    integer(c_int) :: code
-    code = c_dist_graph_create_adjacent(comm%MPI_VAL, indegree, sources, kind_of(loc(sourceweights)), &
-        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info%MPI_VAL, &
-        flag(reorder), newcomm%MPI_VAL)
-    if (present(ierror)) ierror = code
-  end subroutine dist_graph_create_adjacent_out_scalar_f08
-
-  ! The same for one of the two lists.
-  subroutine dist_graph_create_adjacent_in_scalar_f08(comm, indegree, sources, sourceweights, outdegree, destinations, &
-      destweights, info, reorder, newcomm, ierror)
-    type(MPI_Comm), intent(in) :: comm
-    type(MPI_Info), intent(in) :: info
-    integer, intent(in) :: indegree, outdegree
-    integer, intent(in) :: sources(*), destinations(*)
-    integer, intent(in), target :: sourceweights, destweights(*)
-    logical, intent(in) :: reorder
-    type(MPI_Comm), intent(inout) :: newcomm
-    integer, optional, intent(out) :: ierror
-    integer(c_int) :: code
-    code = c_dist_graph_create_adjacent(comm%MPI_VAL, indegree, sources, kind_of(loc(sourceweights)), &
-        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info%MPI_VAL, &
-        flag(reorder), newcomm%MPI_VAL)
-    if (present(ierror)) ierror = code
-  end subroutine dist_graph_create_adjacent_in_scalar_f08
 
   !> MPI_Graph_create with reordering: index(nnodes), edges(index(nnodes)). Collective over comm.
   subroutine graph_create_f08(comm, nnodes, index, edges, reorder, newcomm, ierror)
@@ -427,9 +354,11 @@ contains
     call ranktree_Comm_set_reproducible(comm%MPI_VAL, flag, ierror)
   end subroutine set_reproducible_f08
 
-  ! The kind of the weights at an address.
-  integer(c_int) function kind_of(address)
-    integer(c_intptr_t), intent(in) :: address
+  ! The kind of the weights at an address. Lists are of any rank: MPI's constants are scalars in some MPIs.
+  integer(c_int) function kind_of(pointer)
+    type(c_ptr), intent(in) :: pointer
+    integer(c_intptr_t) :: address
+    address = transfer(pointer, address)
     kind_of = ranktree_weights_given
     if (address == loc(MPI_UNWEIGHTED)) kind_of = ranktree_weights_unit
     if (address == loc(MPI_WEIGHTS_EMPTY)) kind_of = ranktree_weights_none

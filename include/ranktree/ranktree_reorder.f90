@@ -154,13 +154,11 @@ module ranktree_reorder_mpif
   public :: ranktree_Cart_create, ranktree_Comm_reorder, ranktree_Comm_get_info, ranktree_read_pattern
   public :: ranktree_Comm_rebalance
 
-  ! MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are scalars in some MPIs.
   interface ranktree_Dist_graph_create
-    module procedure dist_graph_create_integer, dist_graph_create_scalar
+    module procedure dist_graph_create_integer
   end interface
   interface ranktree_Dist_graph_create_adjacent
-    module procedure dist_graph_create_adjacent_integer, dist_graph_create_adjacent_scalar
-    module procedure dist_graph_create_adjacent_out_scalar, dist_graph_create_adjacent_in_scalar
+    module procedure dist_graph_create_adjacent_integer
   end interface
   interface ranktree_Graph_create
     module procedure graph_create_integer
@@ -193,25 +191,13 @@ contains
   subroutine dist_graph_create_integer(comm, n, sources, degrees, destinations, weights, info, reorder, newcomm, ierror)
     integer, intent(in) :: comm, n, info
     integer, intent(in) :: sources(*), degrees(*), destinations(*)
-    integer, intent(in), target :: weights(*)
+    integer, dimension(..), intent(in), contiguous, target :: weights
     logical, intent(in) :: reorder
     integer, intent(inout) :: newcomm
     integer, optional, intent(out) :: ierror
-    call give(c_dist_graph_create(comm, n, sources, degrees, destinations, kind_of(loc(weights)), c_loc(weights), &
+    call give(c_dist_graph_create(comm, n, sources, degrees, destinations, kind_of(c_loc(weights)), c_loc(weights), &
         info, flag(reorder), newcomm), ierror)
   end subroutine dist_graph_create_integer
-
-  ! The variant for a scalar MPI_UNWEIGHTED.
-  subroutine dist_graph_create_scalar(comm, n, sources, degrees, destinations, weights, info, reorder, newcomm, ierror)
-    integer, intent(in) :: comm, n, info
-    integer, intent(in) :: sources(*), degrees(*), destinations(*)
-    integer, intent(in), target :: weights
-    logical, intent(in) :: reorder
-    integer, intent(inout) :: newcomm
-    integer, optional, intent(out) :: ierror
-    call give(c_dist_graph_create(comm, n, sources, degrees, destinations, kind_of(loc(weights)), c_loc(weights), &
-        info, flag(reorder), newcomm), ierror)
-  end subroutine dist_graph_create_scalar
 
   !> MPI_Dist_graph_create_adjacent with reordering that works: rank k declares all edges of vertex k. Collective over
   !> comm.
@@ -219,56 +205,14 @@ contains
       destweights, info, reorder, newcomm, ierror)
     integer, intent(in) :: comm, indegree, outdegree, info
     integer, intent(in) :: sources(*), destinations(*)
-    integer, intent(in), target :: sourceweights(*), destweights(*)
+    integer, dimension(..), intent(in), contiguous, target :: sourceweights, destweights
     logical, intent(in) :: reorder
     integer, intent(inout) :: newcomm
     integer, optional, intent(out) :: ierror
-    call give(c_dist_graph_create_adjacent(comm, indegree, sources, kind_of(loc(sourceweights)), &
-        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info, &
+    call give(c_dist_graph_create_adjacent(comm, indegree, sources, kind_of(c_loc(sourceweights)), &
+        c_loc(sourceweights), outdegree, destinations, kind_of(c_loc(destweights)), c_loc(destweights), info, &
         flag(reorder), newcomm), ierror)
   end subroutine dist_graph_create_adjacent_integer
-
-  ! The variant for a scalar MPI_UNWEIGHTED.
-  subroutine dist_graph_create_adjacent_scalar(comm, indegree, sources, sourceweights, outdegree, destinations, &
-      destweights, info, reorder, newcomm, ierror)
-    integer, intent(in) :: comm, indegree, outdegree, info
-    integer, intent(in) :: sources(*), destinations(*)
-    integer, intent(in), target :: sourceweights, destweights
-    logical, intent(in) :: reorder
-    integer, intent(inout) :: newcomm
-    integer, optional, intent(out) :: ierror
-    call give(c_dist_graph_create_adjacent(comm, indegree, sources, kind_of(loc(sourceweights)), &
-        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info, &
-        flag(reorder), newcomm), ierror)
-  end subroutine dist_graph_create_adjacent_scalar
-
-  ! The same for one of the two lists.
-  subroutine dist_graph_create_adjacent_out_scalar(comm, indegree, sources, sourceweights, outdegree, destinations, &
-      destweights, info, reorder, newcomm, ierror)
-    integer, intent(in) :: comm, indegree, outdegree, info
-    integer, intent(in) :: sources(*), destinations(*)
-    integer, intent(in), target :: sourceweights(*), destweights
-    logical, intent(in) :: reorder
-    integer, intent(inout) :: newcomm
-    integer, optional, intent(out) :: ierror
-    call give(c_dist_graph_create_adjacent(comm, indegree, sources, kind_of(loc(sourceweights)), &
-        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info, &
-        flag(reorder), newcomm), ierror)
-  end subroutine dist_graph_create_adjacent_out_scalar
-
-  ! The same for one of the two lists.
-  subroutine dist_graph_create_adjacent_in_scalar(comm, indegree, sources, sourceweights, outdegree, destinations, &
-      destweights, info, reorder, newcomm, ierror)
-    integer, intent(in) :: comm, indegree, outdegree, info
-    integer, intent(in) :: sources(*), destinations(*)
-    integer, intent(in), target :: sourceweights, destweights(*)
-    logical, intent(in) :: reorder
-    integer, intent(inout) :: newcomm
-    integer, optional, intent(out) :: ierror
-    call give(c_dist_graph_create_adjacent(comm, indegree, sources, kind_of(loc(sourceweights)), &
-        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info, &
-        flag(reorder), newcomm), ierror)
-  end subroutine dist_graph_create_adjacent_in_scalar
 
   !> MPI_Graph_create with reordering: index(nnodes), edges(index(nnodes)). Collective over comm.
   subroutine graph_create_integer(comm, nnodes, index, edges, reorder, newcomm, ierror)
@@ -364,10 +308,12 @@ contains
     call give(c_rebalance(comm, info, newranks, newcomm), ierror)
   end subroutine rebalance_integer
 
-  ! The kind of the weights at an address.
-  integer(c_int) function kind_of(address)
+  ! The kind of the weights at an address. Lists are of any rank: MPI's constants are scalars in some MPIs.
+  integer(c_int) function kind_of(pointer)
     include 'mpif.h'
-    integer(c_intptr_t), intent(in) :: address
+    type(c_ptr), intent(in) :: pointer
+    integer(c_intptr_t) :: address
+    address = transfer(pointer, address)
     kind_of = ranktree_weights_given
     if (address == loc(MPI_UNWEIGHTED)) kind_of = ranktree_weights_unit
     if (address == loc(MPI_WEIGHTS_EMPTY)) kind_of = ranktree_weights_none

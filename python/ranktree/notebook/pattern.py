@@ -213,9 +213,8 @@ class Pattern:
 
         described = {name: options.pop(name) for name in ("network", "unit", "cost") if name in options}
         if described and isinstance(machine, Machine):
-            raise ValueError(
-                f"{next(iter(described))}: the Machine has its own: Machine(..., {next(iter(described))}=...)"
-            )
+            name = next(iter(described))
+            raise ValueError(f"{name}: the Machine has its own: Machine(..., {name}=...)")
         where = machine if isinstance(machine, Machine) else Machine(machine, **described)
         core = place(self.recorded, where, metric=metric, collectives=self.collectives, **options)
         return Plan(core.core, pattern=self, machine=where)
