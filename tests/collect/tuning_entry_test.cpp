@@ -2,12 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <utility>
@@ -16,7 +14,6 @@
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
-#include "mpi/collect/select/link_pairs.h"
 #include "mpi/collect/select/tuning_entry.h"
 
 namespace ranktree::mpi::collect {
@@ -344,6 +341,47 @@ TEST(TuningEntry, WhatIsKnownIsReviewedWhileNothingElseCanBeProposed) {
   EXPECT_EQ(ranks.entry().contestants().size(), 2U);
 }
 
+TEST(TuningEntry, AGuessIsTestedBeforeTheOthersAreProposed) {
+  const auto decided = [](double guess, double other) {
+    TuningEntry entry(8, true, false);
+    std::vector<Step> proposals;
+    const auto follow = [&](Step step) {
+      if (step != Step::kPropose) return;
+      const bool all = !proposals.empty();
+      entry.add(all ? kBoth : std::vector<Candidate>{kBoth[0]});
+      proposals.push_back(entry.propose(true, std::nullopt, all));
+    };
+    follow(entry.start({}));
+    bool before_others = false;
+    double now = 0;
+    for (std::uint64_t call = 0; call < 20000; ++call) {
+      const TuningEntry::Turn turn = entry.next();
+      const double begin = now;
+      now += seconds_of(10 * kMicro, guess, other)(*turn.choice, 0, 0);
+      if (turn.timed && entry.record(begin, now, call)) follow(entry.agreed({.allowed = 1, .share = 0.02}));
+      if (proposals.size() == 1) before_others = entry.winner() == kOne;
+    }
+    EXPECT_EQ(proposals, (std::vector<Step>{Step::kContinue, Step::kContinue}));
+    EXPECT_EQ(before_others, guess < 10 * kMicro);
+    return entry.winner();
+  };
+  EXPECT_EQ(decided(5 * kMicro, 20 * kMicro), kOne);
+  EXPECT_EQ(decided(5 * kMicro, 2 * kMicro), kTwo);
+  EXPECT_EQ(decided(20 * kMicro, 5 * kMicro), kTwo);
+  EXPECT_EQ(decided(20 * kMicro, 20 * kMicro), Choice{});
+}
+
+// Memory that it touches for the first time takes as long as a hundred calls.
+TEST(TuningEntry, TheFirstCallOfAChallengerDoesNotShowItsTime) {
+  const Clock clock = [calls_of_one = 0](const Choice& choice, int /*call*/, int /*rank*/) mutable {
+    return kMicro * (choice.variant == Variant::kNative ? 10 : calls_of_one++ == 0 ? 1000 : 5);
+  };
+  Ranks ranks(1, {kBoth[0]}, {});
+  ranks.make_calls(3000, clock);
+  EXPECT_EQ(ranks.entry().winner(), kOne);
+  EXPECT_EQ(ranks.entry().contestants()[1].failures, 0);
+}
+
 TEST(TuningEntry, AKnownNativeCallStaysForAThousandCallsWithoutCandidates) {
   Ranks ranks(2, kBoth, {.known = Choice{}});
   ranks.make_calls(1024, seconds_of(10 * kMicro, 5 * kMicro, 20 * kMicro));
@@ -409,7 +447,7 @@ TEST(TuningEntry, CallsThatSynchroniseAreTriedThoughTheirRootReturnsFirstOrARank
   const auto synchronised = after_stream(5000, [](int, std::size_t) { return 10 * kMicro; });
   EXPECT_FALSE(synchronised.first.runs_ahead());
   EXPECT_GT(synchronised.first.contestants()[1].measured, 0);
-  // In the last call of each block of 32, 5 ms long; the next call brings ranks together.
+  // In the last call of each block of 32; the next call brings ranks together.
   const auto interrupted =
       after_stream(5000, [](int call, std::size_t rank) { return rank == 1 && call % 32 == 31 ? 5e-3 : 10 * kMicro; });
   EXPECT_FALSE(interrupted.first.runs_ahead());
@@ -458,25 +496,5 @@ TEST(TuningEntry, AgreementsAreFewBesideTheCalls) {
   EXPECT_LE(ranks.agreements, 1000);
   EXPECT_GE(ranks.decisions, 1);
 }
-
-TEST(Links, AreMeasuredBetweenTheFirstRanksThereAre) {
-  using Pairs = std::array<std::pair<int, int>, 2>;
-  EXPECT_EQ(pairs_to_measure(std::vector<std::int32_t>{0, 0, 1, 1}, 2), (Pairs{{{0, 2}, {0, 1}}}));
-  EXPECT_EQ(pairs_to_measure(std::vector<std::int32_t>{0, 1, 2, 1}, 3), (Pairs{{{0, 1}, {1, 3}}}));
-  EXPECT_EQ(pairs_to_measure(std::vector<std::int32_t>{2, 1, 0, 2}, 3), (Pairs{{{0, 1}, {0, 3}}}));
-  EXPECT_EQ(pairs_to_measure(std::vector<std::int32_t>{0, 0, 0}, 1), (Pairs{{{0, 0}, {0, 1}}}));
-  EXPECT_EQ(pairs_to_measure(std::vector<std::int32_t>{0, 1, 2}, 3), (Pairs{{{0, 1}, {0, 0}}}));
-  EXPECT_EQ(pairs_to_measure({}, 0), Pairs{});
-}
-
-// Inside a call of the program, one rank a node: 2 million ranks would take minutes if each were held against all.
-TEST(Links, AreFoundInOneLookAtEachRank) {
-  std::vector<std::int32_t> apart(2'000'000);
-  std::iota(apart.begin(), apart.end(), 0);
-  const auto pairs = pairs_to_measure(apart, static_cast<int>(apart.size()));
-  EXPECT_EQ(pairs[0], (std::pair{0, 1}));
-  EXPECT_EQ(pairs[1], (std::pair{0, 0}));
-}
-
 }  // namespace
 }  // namespace ranktree::mpi::collect

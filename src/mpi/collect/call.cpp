@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -158,11 +157,11 @@ struct Missing {
   double agreement;  // for one more
 };
 
-// Rank 0's counts. Not before it can be used: the first agreement of all only measures one. Reading it is charged.
+// Rank 0's counts. Reading it is charged.
 bool knows_gain(const CommunicatorState& state) noexcept {
   bool known = false;
+  if (state.rank != 0) return known;
   Process& process = *state.process;
-  if (state.rank != 0 || process.account.last_agreement() <= 0) return known;
   const double start = PMPI_Wtime();
   [[maybe_unused]] const Failure unknown = attempt([&] { known = process.learned.has_gain_on_node(state.size); });
   process.account.charge(Account::Cost::kSetUp, PMPI_Wtime() - start);
@@ -179,29 +178,28 @@ double host_number() noexcept {
 // Collective. `elapsed` becomes the greatest of all ranks. Where a gain is known on one host, the 1 ms of the account
 // may cover the set-up as well, to which the memory of the node belongs then.
 Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elapsed) {
-  constexpr Account::SetUp kWhat = Account::SetUp::kCommunicator;
-  Process& process = *state.process;
-  const auto agree = [&](std::span<double> samples) { return state.agreements.agree(comm, process, samples); };
-  // What an agreement took is charged at the next one.
-  const auto for_agreement = [](const Budget& budget) { return 2 * budget.agreement - budget.allowed; };
+  using SetUp = Account::SetUp;
+  constexpr int kSteps = 4;
+  const auto agree = [&](std::span<double> samples) { return state.agreements.agree(comm, *state.process, samples); };
   const double host = host_number();
   std::array<double, 4> samples{elapsed, knows_gain(state) ? 1.0 : 0.0, host, -host};
   Budget budget = agree(samples);
   elapsed = samples[0];
   const bool is_known = samples[1] != 0 && samples[2] == -samples[3];
-  const double memory = is_known ? budget.estimate(Account::SetUp::kFirstKind) : 0;
-  if (is_known) budget.reserve = 0;
-  if (const double missing = budget.missing(kWhat) + memory; missing > 0) {
-    return {missing + budget.agreement, for_agreement(budget)};
-  }
-  // One rank came last to this agreement and saw only a part of what a step takes. Now ranks are together.
+  const auto missing = [&](double step, double agreements) {
+    if (is_known) budget.reserve = 0;
+    const double memory = is_known ? budget.estimate(SetUp::kMemory, step) : 0;
+    // What an agreement took is charged at the next one.
+    return Missing{budget.missing(budget.estimate(SetUp::kCommunicator, step) + memory + agreements * budget.agreement),
+                   2 * budget.agreement - budget.allowed};
+  };
+  if (const Missing least = missing(0, kSteps + 2); least.set_up > 0) return least;
+  // Ranks came one after the other to this agreement. Now they are together, and see what a step takes.
   const double start = PMPI_Wtime();
-  agree({});
-  double step = PMPI_Wtime() - start;
-  Budget together = agree({&step, 1});
-  together.reserve = budget.reserve;
-  const double missing = std::max(together.missing(kWhat), together.missing(expected_set_up(kWhat, step)));
-  return {missing + memory, for_agreement(together)};
+  for (int i = 0; i < kSteps; ++i) agree({});
+  double step = (PMPI_Wtime() - start) / kSteps;
+  budget = agree({&step, 1});
+  return missing(step, 1);
 }
 
 // Collective. Where not, the next agreement comes when the account may cover the set-up, by the time that calls have
@@ -213,13 +211,10 @@ bool can_afford(CommunicatorState& state, MPI_Comm comm) {
   const Missing missing = missing_for_set_up(state, comm, elapsed);
   state.unaffordable = missing.set_up > 0;
   if (!state.unaffordable) return true;
-  if (std::isfinite(missing.set_up)) {  // else this was the first agreement of all
-    const double calls_for_a_second = state.waited / elapsed / Account::kShare;
-    const double next =
-        std::max(std::clamp(missing.set_up * calls_for_a_second, 1.0 * state.waited, 4.0 * state.waited),
-                 missing.agreement * calls_for_a_second);
-    state.waited = static_cast<std::uint32_t>(std::min(next, kMostCalls));
-  }
+  const double calls_for_a_second = state.waited / elapsed / Account::kShare;
+  const double next = std::max(std::clamp(missing.set_up * calls_for_a_second, 1.0 * state.waited, 4.0 * state.waited),
+                               missing.agreement * calls_for_a_second);
+  state.waited = static_cast<std::uint32_t>(std::min(next, kMostCalls));
   state.waiting.left = state.waited;
   state.waits_since = PMPI_Wtime();
   return false;

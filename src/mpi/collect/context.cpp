@@ -132,6 +132,7 @@ Chain chain_or_node(Annotation& annotation, Context::Depth depth) {
 
 struct Context::Locations {
   Annotation annotation;
+  bool knows_node_comm = false;     // node_comm() is the node's
   std::vector<std::uint64_t> rows;  // no larger than reserved: no rank can fail alone
 };
 
@@ -170,7 +171,7 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm, Depth depth) {
                           }));
   if (failure.error_class == MPI_SUCCESS) {
     failure = attempt([&] {
-      made->make_communicator(comm);
+      made->make_communicators(comm, locations);
       made->learn_locations(depth, locations);
     });
     failure = share(comm, failure);
@@ -181,12 +182,21 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm, Depth depth) {
   return state->context;
 }
 
-// Not a duplicate: attributes that the program keeps with its communicators are none of ours.
-void Context::make_communicator(MPI_Comm comm) {
+// Not a duplicate: attributes that the program keeps with its communicators are none of ours. On one node the node's
+// communicator has all ranks, in their order.
+void Context::make_communicators(MPI_Comm comm, Locations& locations) {
   const QuietErrors quiet(comm);
-  Group group;
-  check(PMPI_Comm_group(comm, group.receive()), "MPI_Comm_group");
-  check(PMPI_Comm_create(comm, group.get(), comm_.receive()), "MPI_Comm_create");
+  node_comm_ = learn_node(comm, 0, locations.annotation);
+  int node_ranks = 0;
+  locations.knows_node_comm = node_comm_.get() != MPI_COMM_NULL;
+  if (locations.knows_node_comm) check(PMPI_Comm_size(node_comm_.get(), &node_ranks), "MPI_Comm_size");
+  if (node_ranks == size()) {
+    comm_ = std::move(node_comm_);
+  } else {
+    Group group;
+    check(PMPI_Comm_group(comm, group.receive()), "MPI_Comm_group");
+    check(PMPI_Comm_create(comm, group.get(), comm_.receive()), "MPI_Comm_create");
+  }
   check(PMPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   constexpr int kTagsEverywhere = 32767;
   int* most = nullptr;
@@ -208,8 +218,7 @@ void Context::reserve(MPI_Comm comm, Locations& locations) {
 
 // Collective. All ranks throw or none, but for what the last step throws.
 void Context::learn_locations(Depth depth, Locations& locations) {
-  auto& [annotation, rows] = locations;
-  node_comm_ = learn_node(comm_.get(), 0, annotation);
+  auto& [annotation, knows_node_comm, rows] = locations;
   Row own{};
   LocalSteps steps(comm_.get());
   steps.run([&] {
@@ -227,14 +236,14 @@ void Context::learn_locations(Depth depth, Locations& locations) {
                        MPI_UINT64_T, comm_.get()),
         "MPI_Allgather");
   const auto read = [&] { read_locations(rows, width); };
-  if (node_comm_.get() != MPI_COMM_NULL) {
+  if (knows_node_comm) {
     read();
   } else {
     attempt_together(comm_.get(), read);
     const std::int32_t node = node_of_[static_cast<std::size_t>(rank())];
-    check(PMPI_Comm_split(comm_.get(), node, rank(), node_comm_.receive()), "MPI_Comm_split");
+    if (node_count_ > 1) check(PMPI_Comm_split(comm_.get(), node, rank(), node_comm_.receive()), "MPI_Comm_split");
   }
-  check(PMPI_Comm_set_errhandler(node_comm_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(PMPI_Comm_set_errhandler(node_comm(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
 void Context::read_locations(std::span<const std::uint64_t> rows, std::size_t width) {

@@ -33,9 +33,9 @@ class Programs;            // schedules made ready to run, execute/programs.h
 // operation that is in flight. All members that do not depend on the calling rank are the same on all ranks.
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  // Of `comm`. Collective the first time, when ranks synchronise (agree_driving()): one communicator made, one
-  // split by nodes, one allgather of where ranks are. At most kMost a process at a time: some MPIs have about two
-  // thousand communicators in all, which are the program's. Throws MpiError (nothing more was agreed on) and
+  // Of `comm`. Collective the first time, when ranks synchronise (agree_driving()): one communicator split by nodes,
+  // one made (not on one node), one allgather of where ranks are. At most kMost a process at a time: some MPIs have
+  // about two thousand communicators in all, which are the program's. Throws MpiError (nothing more was agreed on) and
   // AgreedError, where a context cannot be had: all ranks then throw, now and from now on; MPI's error handler has not
   // been called.
   // kNodes: where ranks are inside nodes is not looked at, which takes most of the time; the same on all ranks.
@@ -68,7 +68,8 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] const core::schedule::Hierarchy& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<std::int32_t>& node_of() const { return node_of_; }  // by rank; 0 .. node_count()-1
   [[nodiscard]] int node_count() const { return node_count_; }
-  [[nodiscard]] MPI_Comm node_comm() const { return node_comm_.get(); }  // ranks of this node, in rank order
+  // Ranks of this node, in rank order; on one node comm().
+  [[nodiscard]] MPI_Comm node_comm() const { return node_count_ > 1 ? node_comm_.get() : comm_.get(); }
 
   // Shared memory of this node; null on all ranks where some node could have none. Made at the first use, collectively.
   [[nodiscard]] NodeTeam* node_team();
@@ -114,7 +115,7 @@ class Context : public std::enable_shared_from_this<Context> {
   explicit Context(std::shared_ptr<Process> process);
   struct Locations;  // what learn_locations() needs memory for
   void reserve(MPI_Comm comm, Locations& locations);
-  void make_communicator(MPI_Comm comm);
+  void make_communicators(MPI_Comm comm, Locations& locations);
   void learn_locations(Depth depth, Locations& locations);
   void read_locations(std::span<const std::uint64_t> rows, std::size_t width);
 
@@ -122,7 +123,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::shared_ptr<Process> process_;
   std::optional<bool> reproducible_;
   Communicator comm_;
-  Communicator node_comm_;
+  Communicator node_comm_;  // null on one node
   int node_count_ = 1;
   std::uint32_t tags_ = 1;  // how many the MPI has
   std::atomic<std::uint32_t> tag_ = 0;

@@ -22,6 +22,7 @@ set(
   collect/select/learned.cpp
   collect/select/links.cpp
   collect/select/log.cpp
+  collect/select/proposals.cpp
   collect/select/reproducible.cpp
   collect/select/tuning_entry.cpp
   collect/settings.cpp

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +34,7 @@ struct Parts {
   double steps;
   double seconds;
 };
-constexpr std::array<Parts, Account::kSetUps> kParts{{{24, 4e-4}, {20, 7e-4}, {2, 4e-4}}};
+constexpr std::array<Parts, Account::kSetUps> kParts{{{16, 2.5e-4}, {6, 4e-4}, {20, 7e-4}, {2, 4e-4}}};
 
 void add(std::atomic<double>& sum, double seconds) {
   double before = sum.load(std::memory_order_relaxed);
@@ -101,14 +100,10 @@ Budget Agreements::agree(MPI_Comm comm, Process& process, std::span<double> samp
   std::copy_n(values.begin() + kHeader, samples.size(), samples.begin());
   const double step = -values[1];
   if (charges) account.charge(Account::Cost::kAgreements, step);
-  Budget budget{.allowed = -values[0], .agreement = step, .set_up = {}};
   // The communicator's set-up shows what a step of the others takes, where ranks are together.
-  const double step_together = std::max(step, (values[2] - kParts[0].seconds) / kParts[0].steps);
-  for (std::size_t i = 0; i < Account::kSetUps; ++i) {
-    const double known = values.at(2 + i);
-    const double expected = expected_set_up(static_cast<Account::SetUp>(i), step_together);
-    budget.set_up.at(i) = known > 0 ? known : step <= 0 ? std::numeric_limits<double>::infinity() : expected;
-  }
+  const double together = (values[2] - kParts[0].seconds) / kParts[0].steps;
+  Budget budget{.allowed = -values[0], .agreement = step, .step = std::max(step, together)};
+  std::copy_n(values.begin() + 2, Account::kSetUps, budget.last.begin());
   return budget;
 }
 

@@ -24,10 +24,10 @@ class Process;
 class Account {
  public:
   enum class Cost : std::uint8_t { kSetUp, kAgreements, kTrials };
-  // What is set up at once: a communicator's context and chooser, shared memory and links at its first kind of call
-  // that is tuned, and the candidates of each kind.
-  enum class SetUp : std::uint8_t { kCommunicator, kFirstKind, kKind };
-  static constexpr std::size_t kSetUps = 3;
+  // What is set up at once: a communicator's context and chooser; the shared memory of one node; shared memory, links
+  // and candidates of the first kind of call that is tuned; and the candidates of each other kind.
+  enum class SetUp : std::uint8_t { kCommunicator, kMemory, kFirstKind, kKind };
+  static constexpr std::size_t kSetUps = 4;
   static constexpr double kShare = 0.02;
   static constexpr double kGrace = 1e-3;  // seconds
 
@@ -54,20 +54,25 @@ class Account {
   std::atomic<double> last_agreement_ = 0;
 };
 
-// What ranks have agreed on, equal on all of them.
-struct Budget {
-  double allowed = 0;                             // seconds: of the rank that may spend least
-  double agreement = 0;                           // seconds that one takes
-  std::array<double, Account::kSetUps> set_up{};  // seconds that each set-up is estimated to take
-  double reserve = Account::kGrace;               // seconds that no set-up may use
-  [[nodiscard]] double estimate(Account::SetUp what) const { return set_up.at(static_cast<std::size_t>(what)); }
-  // Seconds until it covers a set-up of so many seconds; at most 0 where it does.
-  [[nodiscard]] double missing(double seconds) const { return seconds - (allowed - reserve); }
-  [[nodiscard]] double missing(Account::SetUp what) const { return missing(estimate(what)); }
-};
-
 // Seconds that a set-up is expected to take, before the first of its kind, where a collective step takes `step`.
 double expected_set_up(Account::SetUp what, double step);
+
+// What ranks have agreed on, equal on all of them.
+struct Budget {
+  double allowed = 0;                           // seconds: of the rank that may spend least
+  double agreement = 0;                         // seconds that one takes, of the rank that came last
+  double step = 0;                              // seconds that a collective step of a set-up takes
+  std::array<double, Account::kSetUps> last{};  // seconds that each set-up took last; 0 where there has been none
+  double reserve = Account::kGrace;             // seconds that no set-up may use
+  // Seconds that a set-up will take, where a step takes `steps` seconds.
+  [[nodiscard]] double estimate(Account::SetUp what, double steps) const {
+    const double known = last.at(static_cast<std::size_t>(what));
+    return known > 0 ? known : expected_set_up(what, steps);
+  }
+  [[nodiscard]] double estimate(Account::SetUp what) const { return estimate(what, step); }
+  // Seconds until it covers a set-up of so many seconds; at most 0 where it does.
+  [[nodiscard]] double missing(double seconds) const { return seconds - (allowed - reserve); }
+};
 
 // A number for a text that may differ between ranks: where the greatest of it and the greatest of its negative, which
 // ranks agree on, are opposite, the texts are equal.

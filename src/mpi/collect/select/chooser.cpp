@@ -20,7 +20,6 @@
 #include "core/predict/parameters.h"
 #include "core/predict/rules.h"
 #include "core/schedule/makers.h"
-#include "core/schedule/transform.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/collect/call_kind.h"
@@ -32,6 +31,7 @@
 #include "mpi/collect/select/learned.h"
 #include "mpi/collect/select/links.h"
 #include "mpi/collect/select/log.h"
+#include "mpi/collect/select/proposals.h"
 #include "mpi/collect/select/reproducible.h"
 #include "mpi/collect/select/tuning_entry.h"
 #include "mpi/collect/settings.h"
@@ -50,31 +50,15 @@ using core::predict::Parameters;
 using core::predict::Variant;
 using core::schedule::Collective;
 
-constexpr std::size_t kOrdered = 2;  // the kind of the user's operations that do not commute
-constexpr std::size_t kCandidates = 3;
-constexpr std::size_t kCandidatesAcross = 4;  // between nodes
-// More are proposed, since not every variant can carry out every operation.
-constexpr int kProposed = 24;
 constexpr TuningEntry::Clock kClock = kRanksShareProcess ? TuningEntry::Clock::kExact : TuningEntry::Clock::kNoisy;
 
 // Calls whose sizes are not known to all ranks are tried as if they had these.
 constexpr std::int64_t kUnknownBytes = 16384;
 
-bool commutes(const Operation& operation) {
-  return !reduces(operation.collective) || operation_kind(operation.op) != kOrdered;
-}
-
 std::string text_of(const std::vector<Candidate>& candidates) {
   std::string text;
   for (const Candidate& each : candidates) text += to_text(each.choice) + ' ';
   return text;
-}
-
-// Of an alltoallv. Without the sizes there is no model of its time.
-std::vector<Candidate> only_in_lanes() {
-  Choice choice{.variant = Variant::kMessages};
-  choice.composition = {.form = core::schedule::Form::kLanes, .algorithms = {core::schedule::Algorithm::kFlat}};
-  return {{.choice = std::move(choice)}};
 }
 
 // Of one kind of call.
@@ -87,6 +71,7 @@ struct Tried {
   MPI_Datatype type{};
   MPI_Op op{};
   bool proposes = false;  // at the next call
+  bool guesses = false;   // at the next proposal, without a search: shared memory
 
   [[nodiscard]] bool is_like_last(const Operation& operation) const {
     return choice != nullptr && type == operation.receive.type && op == operation.op;
@@ -119,13 +104,9 @@ class Selector final : public Chooser {
   bool can_begin_with(const Choice& known, const Operation& operation, const Budget& budget);
   bool begin_tuning(const Operation& operation, const Kind& kind);
   void propose(std::size_t at, const Operation& operation, const Kind& kind);
-  std::vector<Candidate> candidates_for(const Operation& operation, const Kind& kind, bool shared);
-  [[nodiscard]] Account::SetUp next_set_up() const {
-    return has_first_kind_ ? Account::SetUp::kKind : Account::SetUp::kFirstKind;
-  }
-  [[nodiscard]] TuningEntry::Funds funds(const Budget& budget) const {
-    return {budget.allowed, budget.agreement, budget.missing(next_set_up()) + budget.agreement, Account::kShare};
-  }
+  // Of the next proposal; nothing where none is needed.
+  [[nodiscard]] std::optional<Account::SetUp> next_set_up(const Tried& tried) const;
+  [[nodiscard]] TuningEntry::Funds funds(const Budget& budget, const Tried& tried) const;
   void keep(const Tried& tried);
   void reserve_one();
   void follow(std::size_t at, TuningEntry::Step step);
@@ -345,6 +326,18 @@ bool Selector::is_deciding(const Operation& operation) const {
   return tried != nullptr ? tried->entry.on_trial() : table_.native[kind.index] != CallTable::kForEver;
 }
 
+std::optional<Account::SetUp> Selector::next_set_up(const Tried& tried) const {
+  using SetUp = Account::SetUp;
+  if (tried.guesses) return has_first_kind_ ? std::nullopt : std::optional(SetUp::kMemory);
+  return has_first_kind_ ? SetUp::kKind : SetUp::kFirstKind;
+}
+
+TuningEntry::Funds Selector::funds(const Budget& budget, const Tried& tried) const {
+  const auto what = next_set_up(tried);
+  const double missing = what ? budget.missing(budget.estimate(*what)) : budget.agreement - budget.allowed;
+  return {budget.allowed, budget.agreement, missing + budget.agreement, Account::kShare};
+}
+
 Budget Selector::agree(std::span<double> samples) {
   known_ = agreements_.agree(context_.comm(), context_.process(), samples, &context_);
   return known_;
@@ -359,7 +352,7 @@ void Selector::end(const Decision& decision) {
   if (!entry.record(decision.started, end, calls)) return;
   const Choice* const before = &entry.winner();
   const Budget budget = agree(entry.unagreed());
-  const TuningEntry::Step step = entry.agreed(funds(budget));
+  const TuningEntry::Step step = entry.agreed(funds(budget, *tried_[decision.entry]));
   context_.process().account.charge(Account::Cost::kTrials, entry.charge());
   if (step != TuningEntry::Step::kDecide && before != &entry.winner()) {
     log_.decision(tried_[decision.entry]->kind, entry);
@@ -394,11 +387,11 @@ void Selector::keep(const Tried& tried) {
 // Collective. Makes the shared memory that a known variant needs, where the account covers it.
 bool Selector::can_begin_with(const Choice& known, const Operation& operation, const Budget& budget) {
   if (known.variant == Variant::kShared && !context_.has_node_team()) {
-    if (budget.estimate(Account::SetUp::kFirstKind) > budget.allowed) return false;
+    if (budget.estimate(Account::SetUp::kMemory) > budget.allowed) return false;
     const double start = PMPI_Wtime();
     make_shared_memory();
     has_first_kind_ = true;
-    context_.process().account.charge(Account::Cost::kSetUp, PMPI_Wtime() - start);
+    context_.process().account.charge(Account::SetUp::kMemory, PMPI_Wtime() - start);
   }
   return can_run(context_, operation, known);
 }
@@ -407,7 +400,8 @@ bool Selector::can_begin_with(const Choice& known, const Operation& operation, c
 // lacks, of which long ones count as several; or where a rank has no memory for it: the kind stays native. On one node
 // it begins with what rank 0 knows, which needs no candidates.
 bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
-  if (const std::uint32_t calls = funds(known_).calls_until_agreement(); calls > 0) {
+  const TuningEntry::Funds before{.allowed = known_.allowed, .agreement = known_.agreement, .share = Account::kShare};
+  if (const std::uint32_t calls = before.calls_until_agreement(); calls > 0) {
     table_.native[kind.index] = 1 + calls / std::max(1U, weight_of(kind.collective, kind.bytes));
     known_.allowed += Account::kShare * known_.agreement * calls;
     return false;
@@ -420,7 +414,8 @@ bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
     made = std::make_unique<Tried>(
         Tried{.kind = kind,
               .entry = TuningEntry(unknown ? kUnknownBytes : kind.bytes, context_.node_count() == 1,
-                                   unknown || may_run_ahead(kind.collective, kind.bytes), kClock)});
+                                   unknown || may_run_ahead(kind.collective, kind.bytes), kClock),
+              .guesses = context_.node_count() == 1});
     known = known_on_node(settings_.known, context_, kind);
     reserve_one();
   });
@@ -433,7 +428,7 @@ bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
   const bool begins = known && can_begin_with(*known, operation, budget);
   add(kind, std::move(made));
   TuningEntry& entry = tried_.back()->entry;
-  follow(tried_.size() - 1, begins ? entry.start_with(std::move(*known)) : entry.start(funds(budget)));
+  follow(tried_.size() - 1, begins ? entry.start_with(std::move(*known)) : entry.start(funds(budget, *tried_.back())));
   return true;
 }
 
@@ -441,7 +436,7 @@ bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
 void Selector::propose(std::size_t at, const Operation& operation, const Kind& kind) {
   Tried& tried = *tried_[at];
   tried.proposes = false;
-  const Account::SetUp what = next_set_up();
+  const std::optional<Account::SetUp> what = next_set_up(tried);
   if (!has_first_kind_) context_.synchronise();
   const double start = PMPI_Wtime();
   if (!has_first_kind_ && !settings_.parameters && context_.node_count() > 1) measure_links(parameters_, context_);
@@ -449,33 +444,22 @@ void Selector::propose(std::size_t at, const Operation& operation, const Kind& k
   has_first_kind_ = true;
   std::optional<std::size_t> known;
   double own = 0;  // equal on all ranks, or nothing is tried
+  bool all = true;
   const Failure failure = attempt([&] {
-    const std::vector<Candidate> candidates = candidates_for(operation, kind, shared);
+    const Choice guess = in_memory_of_node();
+    all = !(std::exchange(tried.guesses, false) && shared && can_run(context_, operation, guess));
+    const std::vector<Candidate> candidates = all ? candidates_for(context_, parameters_, operation, kind, shared)
+                                                  : std::vector<Candidate>{{.choice = guess}};
     tried.entry.add(candidates);
     if (tried.entry.on_trial()) known = known_among(candidates, settings_.known, context_, kind, parameters_);
     own = number_of(text_of(candidates));
   });
   std::array<double, 3> prints = {own, -own, failure.error_class == MPI_SUCCESS ? 0.0 : 1.0};
-  context_.process().account.charge(what, PMPI_Wtime() - start);
+  Account& account = context_.process().account;
+  const double seconds = PMPI_Wtime() - start;
+  what ? account.charge(*what, seconds) : account.charge(Account::Cost::kSetUp, seconds);
   agree(prints);
-  follow(at, tried.entry.propose(prints[0] == -prints[1] && prints[2] == 0, known));
-}
-
-// Local: shared memory is proposed only where it has been made, levels never are.
-std::vector<Candidate> Selector::candidates_for(const Operation& operation, const Kind& kind, bool shared) {
-  if (is_vector_exchange(operation)) return only_in_lanes();
-  const core::predict::Question question{.collective = operation.collective,
-                                         .bytes = kind.bytes,
-                                         .commutative = commutes(operation),
-                                         .shared_memory = shared};
-  std::vector<Candidate> candidates = core::predict::candidates(question, context_.machine(), parameters_, kProposed);
-  // The cheapest variant that can be carried out is the measure of which are too expensive.
-  std::erase_if(candidates, [&](const Candidate& each) { return !can_run(context_, operation, each.choice); });
-  candidates = core::predict::worth_a_trial(candidates, context_.node_count() > 1 ? kCandidatesAcross : kCandidates);
-  // Where ranks outnumber cores, which the model does not know, those that wait in shared memory win most.
-  std::stable_partition(candidates.begin(), candidates.end(),
-                        [](const Candidate& each) { return each.choice.variant == Variant::kShared; });
-  return candidates;
+  follow(at, tried.entry.propose(prints[0] == -prints[1] && prints[2] == 0, known, all));
 }
 
 }  // namespace

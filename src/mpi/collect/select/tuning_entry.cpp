@@ -178,18 +178,20 @@ void TuningEntry::keep_pairs() {
   const std::size_t challenger = to_test_.front();
   double of_current = 0;
   double of_challenger = 0;
+  double more = 0;
   for (std::size_t pair = 0; pair < batch_; ++pair) {
     const std::size_t first = challenger_first(pair) ? 1 : 0;
     const Block current = block(2 * pair + first, winner_);
     const Block other = block(2 * pair + 1 - first, challenger);
-    of_current += by_elapsed_ ? current.whole : current.times.in_calls;
-    of_challenger += by_elapsed_ ? other.whole : other.times.in_calls;
+    of_current += by_elapsed_ ? current.times.elapsed : current.times.in_calls;
+    of_challenger += by_elapsed_ ? other.times.elapsed : other.times.in_calls;
+    more += by_elapsed_ ? other.whole - current.whole : other.times.in_calls - current.times.in_calls;
     if (calls_ >= block_calls_) test_.add(current.times, other.times);
   }
   const double before = std::max(lost_, 0.0);
-  lost_ += challenger != 0 ? of_challenger - of_current : of_current - of_challenger;
+  lost_ += challenger != 0 ? more : -more;
   uncharged_ += std::max(lost_, 0.0) - before - std::exchange(reserved_, 0);
-  const double calls = static_cast<double>(batch_) * (by_elapsed_ ? calls_ : calls_ - unjudged());
+  const double calls = static_cast<double>(batch_) * (calls_ - unjudged());
   rate_ = contestants_[winner_].measured = of_current / calls;
   contestants_[challenger].measured = of_challenger / calls;
   measured_ = true;
@@ -203,9 +205,9 @@ TuningEntry::Step TuningEntry::agreed(const Funds& funds) {
     calls_ = 0;
     if (runs_ahead_) return stay_native();
     if (!to_test_.empty()) return plan(funds);
-    if (!proposed_ && !only_confirms_) {
+    if (!proposed_ && !short_round_) {
       if (winner_ == 0 || funds.missing_for_proposal <= 0) return propose_or_postpone(funds);
-      only_confirms_ = true;  // which costs less than a proposal
+      short_round_ = true;  // which costs less than a proposal
     }
     return begin_round(funds);
   }
@@ -243,7 +245,7 @@ TuningEntry::Step TuningEntry::start_with(core::predict::Choice known) noexcept 
 
 TuningEntry::Step TuningEntry::use_known(std::size_t known) noexcept {
   winner_ = known;
-  only_confirms_ = winner_ != 0;
+  short_round_ = winner_ != 0;
   settle();
   if (winner_ != 0) {
     left_ = interval_ = 0;
@@ -252,14 +254,15 @@ TuningEntry::Step TuningEntry::use_known(std::size_t known) noexcept {
   return Step::kDecide;
 }
 
-TuningEntry::Step TuningEntry::propose(bool valid, std::optional<std::size_t> known) {
+TuningEntry::Step TuningEntry::propose(bool valid, std::optional<std::size_t> known, bool all) {
   if (!valid) {
     contestants_.resize(1);
     winner_ = 0;
   }
-  proposed_ = true;
+  proposed_ = all || !valid;
   wait_ = 0;
   if (valid && known) return use_known(*known);
+  short_round_ = !proposed_;
   if (contestants_.size() > 1) return Step::kContinue;
   settle();
   return Step::kDecide;
@@ -269,9 +272,10 @@ TuningEntry::Step TuningEntry::propose(bool valid, std::optional<std::size_t> kn
 TuningEntry::Step TuningEntry::begin_round(const Funds& funds) {
   to_test_.clear();
   for (std::size_t i = 0; i < contestants_.size(); ++i) {
-    if (i != winner_ && (i == 0 || (contestants_[i].failures < kFailures && !only_confirms_))) to_test_.push_back(i);
+    const bool may = contestants_[i].failures < kFailures && (winner_ == 0 || !short_round_);
+    if (i != winner_ && (i == 0 || may)) to_test_.push_back(i);
   }
-  only_confirms_ = false;
+  short_round_ = false;
   round_calls_ = 0;
   begin_test();
   return plan(funds);

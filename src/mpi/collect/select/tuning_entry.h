@@ -2,6 +2,7 @@
 // the variants that are worth trying, and which is used. Pure and the same on all ranks.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -77,11 +78,12 @@ class TuningEntry {
   // may run ahead behind one block of native calls, and the native call challenges it first; candidates are proposed
   // only behind that.
   Step start_with(core::predict::Choice known) noexcept;
-  // Once, before propose(), which needs no memory then. Those it has already are passed over.
+  // Once before each propose(), which needs no memory then. Those it has already are passed over.
   void add(const std::vector<core::predict::Candidate>& candidates);
-  // Once. `valid`: the candidates are the same on all ranks; others are forgotten. `known`: as start_with(), which has
-  // not been called: the number of the candidate, from 1, or 0 for the native call.
-  Step propose(bool valid, std::optional<std::size_t> known);
+  // `valid`: the candidates are the same on all ranks; others are forgotten. `known`: as start_with(), which has not
+  // been called: the number of the candidate, from 1, or 0 for the native call. `all`: there are no more; else those
+  // are tested, and then the others are proposed once the account covers it.
+  Step propose(bool valid, std::optional<std::size_t> known, bool all = true);
 
   // Seconds to charge since the last query: what trials have lost, what finding and timing their calls has taken, and
   // what the pairs in flight are estimated to lose.
@@ -113,7 +115,10 @@ class TuningEntry {
   [[nodiscard]] bool challenger_first(std::size_t pair) const;
   [[nodiscard]] std::size_t on_turn() const;
   [[nodiscard]] std::size_t served_by() const { return on_hold_ ? 0 : winner_; }
-  [[nodiscard]] std::uint32_t unjudged() const { return calls_ / 8; }
+  // Calls at the begin of a block. The first one of a challenger may touch memory for the first time.
+  [[nodiscard]] std::uint32_t unjudged() const {
+    return std::max(calls_ / 8, batch_ != 0 && !measured_ && calls_ > 1 ? 1U : 0U);
+  }
   // Blocks that are judged by their elapsed time read the clock at their ends only.
   [[nodiscard]] bool times_each_call() const { return batch_ == 0 || !by_elapsed_; }
   [[nodiscard]] bool reads_clock() const {
@@ -148,8 +153,8 @@ class TuningEntry {
   bool runs_ahead_ = false;
   bool proposed_ = false;
   bool decided_ = false;
-  bool only_confirms_ = false;  // in the next round
-  bool on_hold_ = false;        // the winner, which seems slower than the native call, or was never observed
+  bool short_round_ = false;  // the next one: before candidates are proposed, or only the native call challenges
+  bool on_hold_ = false;      // the winner, which seems slower than the native call, or was never observed
   std::size_t winner_ = 0;
 
   // The block in flight.

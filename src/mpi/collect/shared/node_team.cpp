@@ -13,7 +13,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,28 +40,22 @@ constexpr std::size_t kHead = 4096;
 // Of a broadcast among ranks that run at the same time: the others copy one part while the root copies the next.
 constexpr std::size_t kPartAtOnce = std::size_t{16} << 10U;
 
-// Where a segment is, as the node's first rank sends it to the others.
-struct Invitation {
-  std::array<char, 64> name{};  // empty: there is none
-  std::array<std::uint32_t, 4> cookie{};
-};
+// The name of a segment, as the node's first rank sends it to the others and writes it into the segment; empty: there
+// is none.
+using Invitation = std::array<char, 64>;
 
 Invitation invitation_to(const Segment& segment) {
-  Invitation invitation;
-  if (segment.name().size() >= invitation.name.size()) return invitation;
-  std::copy(segment.name().begin(), segment.name().end(), invitation.name.begin());
-  std::random_device random;
-  for (std::uint32_t& word : invitation.cookie) word = random();
-  std::memcpy(segment.memory().data(), invitation.cookie.data(), sizeof(invitation.cookie));
-  return invitation;
+  Invitation name{};
+  if (segment.name().size() >= name.size()) return name;
+  std::copy(segment.name().begin(), segment.name().end(), name.begin());
+  std::memcpy(segment.memory().data(), name.data(), name.size());
+  return name;
 }
 
-std::optional<Segment> accepted(const Invitation& invitation, std::size_t bytes) {
-  if (invitation.name[0] == '\0') return std::nullopt;
-  std::optional<Segment> segment = Segment::open(invitation.name.data(), bytes);
-  if (segment && std::memcmp(segment->memory().data(), invitation.cookie.data(), sizeof(invitation.cookie)) != 0) {
-    segment.reset();
-  }
+std::optional<Segment> accepted(const Invitation& name, std::size_t bytes) {
+  if (name[0] == '\0') return std::nullopt;
+  std::optional<Segment> segment = Segment::open(name.data(), bytes);
+  if (segment && std::memcmp(segment->memory().data(), name.data(), name.size()) != 0) segment.reset();
   return segment;
 }
 
@@ -126,7 +119,7 @@ void NodeTeam::share_memory(int ranks) {
   check(PMPI_Comm_rank(node_comm_, &rank), "MPI_Comm_rank");
   const std::size_t cell = Team::cell_within(kBudget, ranks);
   const std::size_t bytes = kHead + Team::bytes_for(ranks, cell);
-  Invitation invitation;
+  Invitation invitation{};
   [[maybe_unused]] const Failure unable = attempt([&] {
     if (rank == 0) segment_ = Segment::create(bytes);
     if (segment_) invitation = invitation_to(*segment_);
