@@ -1,7 +1,7 @@
 // Simulated times of isolated collectives: collectives SET-UP UNTIMED OPERATION:BYTES...
 //
 // All ranks begin each call at the same simulated time, so no barrier is needed. SET-UP long broadcasts come
-// first: behind four `auto` has set the communicator up. Then each operation is called UNTIMED times, in which `auto`
+// first, behind which `auto` has set the communicator up. Then each operation is called UNTIMED times, in which `auto`
 // decides, and twice more. Rank 0 prints a line of JSON for each: seconds of the last two calls, until the last rank is
 // done, the slower one; and of all UNTIMED calls together. BYTES: of the vector; of one block where there are blocks.
 #include <mpi.h>

@@ -40,7 +40,7 @@ CELLS = {
     4096: "bcast:8 allreduce:8",
     16384: "bcast:8",
 }
-SET_UP = 90  # calls before a communicator is set up, after twice 128: each counts as 3
+SET_UP = 45  # calls before a communicator is set up, after 128: each counts as 3
 CALLS = 12  # two native ones, two observed, a pair for each of four challengers
 WORST = 1.02
 

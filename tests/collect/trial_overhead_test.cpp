@@ -111,6 +111,31 @@ TEST(TrialOverhead, BlocksJudgedByTheirElapsedTimeReadTheClockAtTheirEnds) {
   EXPECT_EQ(between_work.readings, 2 * between_work.trial_calls);
 }
 
+// It shows nothing of the challenger's speed (it touches memory for the first time), but the program has lost it.
+TEST(TrialOverhead, TheFirstCallOfAChallengerIsCharged) {
+  for (const double between : {0.0, 40 * kMicrosecond}) {
+    TuningEntry entry(8, true, false);
+    entry.start({});
+    entry.add({candidate(core::schedule::Algorithm::kBinomial)});
+    entry.propose(true, std::nullopt);
+    double now = 0;
+    double charged = 0;
+    int own_calls = 0;
+    std::uint64_t calls = 0;
+    for (int agreements = 0; agreements < 2;) {  // on the observed block, on the first pair
+      const bool is_native = entry.next().choice->variant == Variant::kNative;
+      now += between;
+      const double begin = now;
+      now += kMicrosecond * (is_native ? 10 : own_calls++ == 0 ? 1000 : 5);
+      if (!entry.record(begin, now, calls++)) continue;
+      entry.agreed({.allowed = 1, .share = kShare});
+      charged += entry.charge();
+      ++agreements;
+    }
+    EXPECT_NEAR(charged, 1000 * kMicrosecond - 5 * kMicrosecond * own_calls, 100 * kMicrosecond) << between;
+  }
+}
+
 TEST(TrialOverhead, ARoundThatFoundNothingFasterIsFollowedByFourTimesAsManyCalls) {
   constexpr int kCalls = 1'000'000;
   int trial_calls = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -204,6 +205,22 @@ TEST(Candidates, IncludeSharedMemoryWhereAllowed) {
                                 [](const Candidate& each) { return each.choice.variant == Variant::kShared; }),
                     collective != Collective::kAlltoall)  // shared memory has no alltoall
               << collective_name(collective) << ranks;
+        }
+      }
+    }
+  }
+}
+
+// What is tried first without a search must not be proposed once more under another name.
+TEST(Candidates, OnOneNodeHaveTheOneVariantInItsMemory) {
+  for (const Collective collective : kEveryCollective) {
+    for (const bool commutative : {true, false}) {
+      for (const std::int64_t bytes : {8, 4096, 1 << 20}) {
+        const std::optional<Choice> first = in_memory_of_node(collective, commutative);
+        EXPECT_EQ(first.has_value(), collective != Collective::kAlltoall);
+        for (const Candidate& each : propose(collective, bytes, Hierarchy::flat(5), true, commutative, 24)) {
+          if (each.choice.variant != Variant::kShared) continue;
+          EXPECT_TRUE(first == each.choice) << collective_name(collective) << bytes << to_text(each.choice);
         }
       }
     }

@@ -163,6 +163,12 @@ std::vector<Candidate> pick(std::span<const Candidate> found, double most_expens
   return chosen;
 }
 
+// Whether it does the same as another one at the same cost: a chain is the pipeline without segments.
+bool repeats_another(Algorithm algorithm, bool commutative) {
+  const bool in_order = algorithm == Algorithm::kInOrderBinary || algorithm == Algorithm::kPairwise;
+  return (commutative && in_order) || algorithm == Algorithm::kChain;
+}
+
 class Search {
  public:
   Search(const Question& question, const Machine& machine) : question_(question), machine_(machine) {}
@@ -191,11 +197,8 @@ class Search {
   [[nodiscard]] std::vector<Algorithm> worth_trying() const {
     std::vector<Algorithm> worth;
     for (const Algorithm algorithm : algorithms_of(question_.collective)) {
-      const bool left_out =
-          (question_.commutative && (algorithm == Algorithm::kInOrderBinary || algorithm == Algorithm::kPairwise)) ||
-          (algorithm == Algorithm::kKNomial && tree_at_once(question_, machine_) != algorithm) ||
-          algorithm == Algorithm::kChain;  // the pipeline without segments
-      if (!left_out) worth.push_back(algorithm);
+      const bool pays_latencies = algorithm == Algorithm::kKNomial && tree_at_once(question_, machine_) != algorithm;
+      if (!repeats_another(algorithm, question_.commutative) && !pays_latencies) worth.push_back(algorithm);
     }
     return worth;
   }
@@ -357,13 +360,14 @@ class Search {
   }
 
   void add_shared() {
-    if (question_.collective == Collective::kAlltoall) return;  // shared memory has no alltoall
+    const std::optional<Choice> on_node = in_memory_of_node(question_.collective, question_.commutative);
+    if (!on_node) return;
+    if (machine_.nodes() == 1) return add(*on_node, Hierarchy::flat(machine_.ranks()));
     for (const Algorithm algorithm : between_nodes()) {
-      if (algorithm == Algorithm::kSegmentedRing && machine_.nodes() > 1) continue;  // as above
+      if (algorithm == Algorithm::kSegmentedRing) continue;  // as above
       if (!question_.commutative && !keeps_rank_order(question_.collective, algorithm)) continue;
       Choice choice{.variant = Variant::kShared, .composition = {.algorithms = {algorithm}}};
       add(choice, Hierarchy::flat(machine_.ranks()));
-      if (machine_.nodes() == 1) return;  // nothing goes across
     }
   }
 
@@ -392,6 +396,16 @@ class Search {
 };
 
 }  // namespace
+
+std::optional<Choice> in_memory_of_node(Collective collective, bool commutative) {
+  if (collective == Collective::kAlltoall) return std::nullopt;  // shared memory has none
+  for (const Algorithm algorithm : schedule::algorithms_of(collective)) {
+    if (repeats_another(algorithm, commutative)) continue;
+    if (!commutative && !keeps_rank_order(collective, algorithm)) continue;
+    return Choice{.variant = Variant::kShared, .composition = {.algorithms = {algorithm}}};
+  }
+  return std::nullopt;
+}
 
 std::vector<Candidate> candidates(const Question& question, const Hierarchy& machine, const Parameters& parameters,
                                   int most) {

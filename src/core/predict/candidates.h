@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct Candidate {
   // once, which takes one latency where the closed forms count one for each message.
   bool at_once = false;
 };
+
+// The variant through the memory of one node, where no other choice makes a difference; nothing where there is none.
+std::optional<Choice> in_memory_of_node(schedule::Collective collective, bool commutative);
 
 // At most `most`, cheapest first: the cheapest of each kind, then others. Never the native call, whose cost the model
 // does not know. Deterministic. Takes milliseconds at most for any number of ranks: closed forms, and evaluation of

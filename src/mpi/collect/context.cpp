@@ -132,7 +132,7 @@ Chain chain_or_node(Annotation& annotation, Context::Depth depth) {
 
 struct Context::Locations {
   Annotation annotation;
-  bool knows_node_comm = false;     // node_comm() is the node's
+  bool queried = false;             // the MPI: which ranks share a node
   std::vector<std::uint64_t> rows;  // no larger than reserved: no rank can fail alone
 };
 
@@ -188,8 +188,8 @@ void Context::make_communicators(MPI_Comm comm, Locations& locations) {
   const QuietErrors quiet(comm);
   node_comm_ = learn_node(comm, 0, locations.annotation);
   int node_ranks = 0;
-  locations.knows_node_comm = node_comm_.get() != MPI_COMM_NULL;
-  if (locations.knows_node_comm) check(PMPI_Comm_size(node_comm_.get(), &node_ranks), "MPI_Comm_size");
+  locations.queried = node_comm_.get() != MPI_COMM_NULL;
+  if (locations.queried) check(PMPI_Comm_size(node_comm_.get(), &node_ranks), "MPI_Comm_size");
   if (node_ranks == size()) {
     comm_ = std::move(node_comm_);
   } else {
@@ -218,7 +218,7 @@ void Context::reserve(MPI_Comm comm, Locations& locations) {
 
 // Collective. All ranks throw or none, but for what the last step throws.
 void Context::learn_locations(Depth depth, Locations& locations) {
-  auto& [annotation, knows_node_comm, rows] = locations;
+  auto& [annotation, queried, rows] = locations;
   Row own{};
   LocalSteps steps(comm_.get());
   steps.run([&] {
@@ -236,7 +236,7 @@ void Context::learn_locations(Depth depth, Locations& locations) {
                        MPI_UINT64_T, comm_.get()),
         "MPI_Allgather");
   const auto read = [&] { read_locations(rows, width); };
-  if (knows_node_comm) {
+  if (queried) {
     read();
   } else {
     attempt_together(comm_.get(), read);
@@ -304,6 +304,6 @@ void Context::keep(Memory memory) noexcept {
   }
 }
 
-int Context::next_tag() { return static_cast<int>(tag_.fetch_add(1, std::memory_order_relaxed) % tags_); }
+int Context::next_tag() { return 1 + static_cast<int>(tag_.fetch_add(1, std::memory_order_relaxed) % tags_); }
 
 }  // namespace ranktree::mpi::collect

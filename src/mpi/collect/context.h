@@ -93,8 +93,8 @@ class Context : public std::enable_shared_from_this<Context> {
   void begin_one() { table_.in_flight.fetch_add(1, std::memory_order_relaxed); }
   void end_one() { table_.in_flight.fetch_sub(1, std::memory_order_release); }
 
-  // For one operation: different from those of all operations that may still be in flight. Called as often
-  // and in the same order on all ranks.
+  // For one operation: different from those of all operations that may still be in flight, and from 0, by which
+  // NodeTeam::poke() probes in vain. Called as often and in the same order on all ranks.
   int next_tag();
 
   // A barrier that drives all that is in flight. Throws MpiError, and where ranks are simulated what start() does.

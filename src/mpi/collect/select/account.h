@@ -64,10 +64,10 @@ struct Budget {
   double step = 0;                              // seconds that a collective step of a set-up takes
   std::array<double, Account::kSetUps> last{};  // seconds that each set-up took last; 0 where there has been none
   double reserve = Account::kGrace;             // seconds that no set-up may use
-  // Seconds that a set-up will take, where a step takes `steps` seconds.
-  [[nodiscard]] double estimate(Account::SetUp what, double steps) const {
+  // Seconds that a set-up will take, where a step takes so many seconds.
+  [[nodiscard]] double estimate(Account::SetUp what, double of_step) const {
     const double known = last.at(static_cast<std::size_t>(what));
-    return known > 0 ? known : expected_set_up(what, steps);
+    return known > 0 ? known : expected_set_up(what, of_step);
   }
   [[nodiscard]] double estimate(Account::SetUp what) const { return estimate(what, step); }
   // Seconds until it covers a set-up of so many seconds; at most 0 where it does.

@@ -71,7 +71,8 @@ struct Tried {
   MPI_Datatype type{};
   MPI_Op op{};
   bool proposes = false;  // at the next call
-  bool guesses = false;   // at the next proposal, without a search: shared memory
+  // What is proposed next: all candidates; shared memory alone, without a search; all others, behind it.
+  enum class Next : std::uint8_t { kAll, kGuess, kOthers, kNothing } next = Next::kAll;
 
   [[nodiscard]] bool is_like_last(const Operation& operation) const {
     return choice != nullptr && type == operation.receive.type && op == operation.op;
@@ -328,7 +329,7 @@ bool Selector::is_deciding(const Operation& operation) const {
 
 std::optional<Account::SetUp> Selector::next_set_up(const Tried& tried) const {
   using SetUp = Account::SetUp;
-  if (tried.guesses) return has_first_kind_ ? std::nullopt : std::optional(SetUp::kMemory);
+  if (tried.next == Tried::Next::kGuess) return has_first_kind_ ? std::nullopt : std::optional(SetUp::kMemory);
   return has_first_kind_ ? SetUp::kKind : SetUp::kFirstKind;
 }
 
@@ -368,7 +369,9 @@ void Selector::follow(std::size_t at, TuningEntry::Step step) {
   if (step == TuningEntry::Step::kContinue || tried.proposes) return;
   if (step == TuningEntry::Step::kDecide) {
     log_.decision(tried.kind, tried.entry);
-    if (!tried.entry.runs_ahead()) keep(tried);  // where other calls synchronise, another variant may be faster
+    // Where other calls synchronise, another variant may be faster, and so may one that was not proposed yet.
+    const bool others = tried.next == Tried::Next::kOthers && tried.entry.winner().variant == Variant::kNative;
+    if (!tried.entry.runs_ahead() && !others) keep(tried);
   }
   if (!tried.entry.native_is_in_use() && !repeats(tried.entry.in_use())) return;
   (tried.entry.native_is_in_use() ? table_.native.at(tried.kind.index) : repeats_[at].left) = tried.entry.settled();
@@ -411,11 +414,11 @@ bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
   std::optional<Choice> known;
   std::array<double, 1> failed{};
   const Failure failure = attempt([&] {
-    made = std::make_unique<Tried>(
-        Tried{.kind = kind,
-              .entry = TuningEntry(unknown ? kUnknownBytes : kind.bytes, context_.node_count() == 1,
-                                   unknown || may_run_ahead(kind.collective, kind.bytes), kClock),
-              .guesses = context_.node_count() == 1});
+    made = std::make_unique<Tried>(Tried{
+        .kind = kind,
+        .entry = TuningEntry(unknown ? kUnknownBytes : kind.bytes, context_.node_count() == 1,
+                             unknown || may_run_ahead(kind.collective, kind.bytes), kClock),
+        .next = context_.node_count() == 1 && in_memory_of_node(operation) ? Tried::Next::kGuess : Tried::Next::kAll});
     known = known_on_node(settings_.known, context_, kind);
     reserve_one();
   });
@@ -426,6 +429,7 @@ bool Selector::begin_tuning(const Operation& operation, const Kind& kind) {
     return false;
   }
   const bool begins = known && can_begin_with(*known, operation, budget);
+  if (begins && known->variant != Variant::kNative) made->next = Tried::Next::kAll;
   add(kind, std::move(made));
   TuningEntry& entry = tried_.back()->entry;
   follow(tried_.size() - 1, begins ? entry.start_with(std::move(*known)) : entry.start(funds(budget, *tried_.back())));
@@ -442,24 +446,30 @@ void Selector::propose(std::size_t at, const Operation& operation, const Kind& k
   if (!has_first_kind_ && !settings_.parameters && context_.node_count() > 1) measure_links(parameters_, context_);
   const bool shared = make_shared_memory();
   has_first_kind_ = true;
+  const bool guesses = tried.next == Tried::Next::kGuess;
   std::optional<std::size_t> known;
+  std::vector<Candidate> found;
   double own = 0;  // equal on all ranks, or nothing is tried
-  bool all = true;
   const Failure failure = attempt([&] {
-    const Choice guess = in_memory_of_node();
-    all = !(std::exchange(tried.guesses, false) && shared && can_run(context_, operation, guess));
-    const std::vector<Candidate> candidates = all ? candidates_for(context_, parameters_, operation, kind, shared)
-                                                  : std::vector<Candidate>{{.choice = guess}};
-    tried.entry.add(candidates);
-    if (tried.entry.on_trial()) known = known_among(candidates, settings_.known, context_, kind, parameters_);
-    own = number_of(text_of(candidates));
+    if (!guesses) found = candidates_for(context_, parameters_, operation, kind, shared);
+    const std::optional<Choice> guess = guesses && shared ? in_memory_of_node(operation) : std::nullopt;
+    if (guess && can_run(context_, operation, *guess)) found.push_back({.choice = *guess});
+    tried.entry.add(found);
+    if (tried.entry.on_trial()) known = known_among(found, settings_.known, context_, kind, parameters_);
+    own = number_of(text_of(found));
   });
   std::array<double, 3> prints = {own, -own, failure.error_class == MPI_SUCCESS ? 0.0 : 1.0};
   Account& account = context_.process().account;
   const double seconds = PMPI_Wtime() - start;
   what ? account.charge(*what, seconds) : account.charge(Account::Cost::kSetUp, seconds);
-  agree(prints);
-  follow(at, tried.entry.propose(prints[0] == -prints[1] && prints[2] == 0, known, all));
+  const Budget budget = agree(prints);
+  const bool valid = prints[0] == -prints[1] && prints[2] == 0;
+  if (guesses && valid && found.empty()) {
+    tried.next = Tried::Next::kAll;
+    return follow(at, tried.entry.start(funds(budget, tried)));
+  }
+  tried.next = guesses && valid ? Tried::Next::kOthers : Tried::Next::kNothing;
+  follow(at, tried.entry.propose(valid, known, !guesses));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,10 +43,9 @@ std::vector<Candidate> only_in_lanes() {
 
 }  // namespace
 
-Choice in_memory_of_node() {
-  Choice choice{.variant = Variant::kShared};
-  choice.composition.algorithms = {core::schedule::Algorithm::kFlat};
-  return choice;
+std::optional<Choice> in_memory_of_node(const Operation& operation) {
+  if (is_vector_exchange(operation)) return std::nullopt;
+  return core::predict::in_memory_of_node(operation.collective, commutes(operation));
 }
 
 // Shared memory is proposed only where it has been made, levels never are.

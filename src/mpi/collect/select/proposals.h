@@ -1,6 +1,7 @@
 // The variants that are worth a trial in the program's calls.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/predict/candidates.h"
@@ -13,8 +14,8 @@ namespace ranktree::mpi::collect {
 
 class Context;
 
-// The one that wins most often on one node, where it can be carried out: it needs no search.
-core::predict::Choice in_memory_of_node();
+// The one that wins most often on one node: it needs no search. Nothing where there is none.
+std::optional<core::predict::Choice> in_memory_of_node(const Operation& operation);
 
 // By the model, the best first. Local. `shared`: there is shared memory. Throws std::bad_alloc.
 std::vector<core::predict::Candidate> candidates_for(Context& context, const core::predict::Parameters& parameters,

@@ -183,9 +183,11 @@ void TuningEntry::keep_pairs() {
     const std::size_t first = challenger_first(pair) ? 1 : 0;
     const Block current = block(2 * pair + first, winner_);
     const Block other = block(2 * pair + 1 - first, challenger);
-    of_current += by_elapsed_ ? current.times.elapsed : current.times.in_calls;
-    of_challenger += by_elapsed_ ? other.times.elapsed : other.times.in_calls;
-    more += by_elapsed_ ? other.whole - current.whole : other.times.in_calls - current.times.in_calls;
+    const double judged_current = by_elapsed_ ? current.times.elapsed : current.times.in_calls;
+    const double judged_other = by_elapsed_ ? other.times.elapsed : other.times.in_calls;
+    of_current += judged_current;
+    of_challenger += judged_other;
+    more += judged_other - judged_current + other.unjudged() - current.unjudged();
     if (calls_ >= block_calls_) test_.add(current.times, other.times);
   }
   const double before = std::max(lost_, 0.0);

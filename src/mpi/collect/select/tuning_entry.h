@@ -110,6 +110,7 @@ class TuningEntry {
   struct Block {
     double whole = 0;
     core::predict::BlockTimes times;
+    [[nodiscard]] double unjudged() const { return whole - times.elapsed; }
   };
   [[nodiscard]] Block block(std::size_t at, std::size_t contestant) const;
   [[nodiscard]] bool challenger_first(std::size_t pair) const;

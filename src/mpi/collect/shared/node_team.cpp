@@ -260,6 +260,7 @@ void NodeTeam::synchronise() {
   finish(barrier, Rest::kYield);
 }
 
+// No message has the tag 0: where a probe finds one, MPIs make no progress.
 void NodeTeam::poke() {
   int any = 0;
   check(PMPI_Iprobe(MPI_ANY_SOURCE, 0, node_comm_, &any, MPI_STATUS_IGNORE), "MPI_Iprobe");
