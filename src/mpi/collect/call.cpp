@@ -187,11 +187,10 @@ Missing missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elap
   elapsed = samples[0];
   const bool is_known = samples[1] != 0 && samples[2] == -samples[3];
   const auto missing = [&](double step, double agreements) {
-    if (is_known) budget.reserve = 0;
     const double memory = is_known ? budget.estimate(SetUp::kMemory, step) : 0;
+    const double seconds = budget.estimate(SetUp::kCommunicator, step) + memory + agreements * budget.agreement;
     // What an agreement took is charged at the next one.
-    return Missing{budget.missing(budget.estimate(SetUp::kCommunicator, step) + memory + agreements * budget.agreement),
-                   2 * budget.agreement - budget.allowed};
+    return Missing{budget.missing(seconds, is_known ? 0 : Account::kGrace), 2 * budget.agreement - budget.allowed};
   };
   if (const Missing least = missing(0, kSteps + 2); least.set_up > 0) return least;
   // Ranks came one after the other to this agreement. Now they are together, and see what a step takes.

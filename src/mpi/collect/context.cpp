@@ -182,8 +182,8 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm, Depth depth) {
   return state->context;
 }
 
-// Not a duplicate: attributes that the program keeps with its communicators are none of ours. On one node the node's
-// communicator has all ranks, in their order.
+// Not a duplicate, which would copy the attributes that the program keeps with its communicators. On one node the
+// node's communicator has all ranks, in their order.
 void Context::make_communicators(MPI_Comm comm, Locations& locations) {
   const QuietErrors quiet(comm);
   node_comm_ = learn_node(comm, 0, locations.annotation);

@@ -63,15 +63,16 @@ struct Budget {
   double agreement = 0;                         // seconds that one takes, of the rank that came last
   double step = 0;                              // seconds that a collective step of a set-up takes
   std::array<double, Account::kSetUps> last{};  // seconds that each set-up took last; 0 where there has been none
-  double reserve = Account::kGrace;             // seconds that no set-up may use
   // Seconds that a set-up will take, where a step takes so many seconds.
   [[nodiscard]] double estimate(Account::SetUp what, double of_step) const {
     const double known = last.at(static_cast<std::size_t>(what));
     return known > 0 ? known : expected_set_up(what, of_step);
   }
   [[nodiscard]] double estimate(Account::SetUp what) const { return estimate(what, step); }
-  // Seconds until it covers a set-up of so many seconds; at most 0 where it does.
-  [[nodiscard]] double missing(double seconds) const { return seconds - (allowed - reserve); }
+  // Seconds until it covers a set-up of so many seconds, which may not use the reserve; at most 0 where it does.
+  [[nodiscard]] double missing(double seconds, double reserve = Account::kGrace) const {
+    return seconds - (allowed - reserve);
+  }
 };
 
 // A number for a text that may differ between ranks: where the greatest of it and the greatest of its negative, which

@@ -72,7 +72,7 @@ struct Tried {
   MPI_Op op{};
   bool proposes = false;  // at the next call
   // What is proposed next: all candidates; shared memory alone, without a search; all others, behind it.
-  enum class Next : std::uint8_t { kAll, kGuess, kOthers, kNothing } next = Next::kAll;
+  enum class Next : std::uint8_t { kAll, kGuess, kOthers } next = Next::kAll;
 
   [[nodiscard]] bool is_like_last(const Operation& operation) const {
     return choice != nullptr && type == operation.receive.type && op == operation.op;
@@ -451,9 +451,8 @@ void Selector::propose(std::size_t at, const Operation& operation, const Kind& k
   std::vector<Candidate> found;
   double own = 0;  // equal on all ranks, or nothing is tried
   const Failure failure = attempt([&] {
-    if (!guesses) found = candidates_for(context_, parameters_, operation, kind, shared);
-    const std::optional<Choice> guess = guesses && shared ? in_memory_of_node(operation) : std::nullopt;
-    if (guess && can_run(context_, operation, *guess)) found.push_back({.choice = *guess});
+    found = guesses ? guess_for(context_, operation, shared)
+                    : candidates_for(context_, parameters_, operation, kind, shared);
     tried.entry.add(found);
     if (tried.entry.on_trial()) known = known_among(found, settings_.known, context_, kind, parameters_);
     own = number_of(text_of(found));
@@ -461,15 +460,16 @@ void Selector::propose(std::size_t at, const Operation& operation, const Kind& k
   std::array<double, 3> prints = {own, -own, failure.error_class == MPI_SUCCESS ? 0.0 : 1.0};
   Account& account = context_.process().account;
   const double seconds = PMPI_Wtime() - start;
-  what ? account.charge(*what, seconds) : account.charge(Account::Cost::kSetUp, seconds);
+  if (what) {
+    account.charge(*what, seconds);
+  } else {
+    account.charge(Account::Cost::kSetUp, seconds);
+  }
   const Budget budget = agree(prints);
   const bool valid = prints[0] == -prints[1] && prints[2] == 0;
-  if (guesses && valid && found.empty()) {
-    tried.next = Tried::Next::kAll;
-    return follow(at, tried.entry.start(funds(budget, tried)));
-  }
-  tried.next = guesses && valid ? Tried::Next::kOthers : Tried::Next::kNothing;
-  follow(at, tried.entry.propose(valid, known, !guesses));
+  const bool cannot = guesses && valid && found.empty();
+  tried.next = guesses && valid && !cannot ? Tried::Next::kOthers : Tried::Next::kAll;
+  follow(at, cannot ? tried.entry.start(funds(budget, tried)) : tried.entry.propose(valid, known, !guesses));
 }
 
 }  // namespace

@@ -48,6 +48,12 @@ std::optional<Choice> in_memory_of_node(const Operation& operation) {
   return core::predict::in_memory_of_node(operation.collective, commutes(operation));
 }
 
+std::vector<Candidate> guess_for(Context& context, const Operation& operation, bool shared) {
+  const std::optional<Choice> guess = shared ? in_memory_of_node(operation) : std::nullopt;
+  if (!guess || !can_run(context, operation, *guess)) return {};
+  return {{.choice = *guess}};
+}
+
 // Shared memory is proposed only where it has been made, levels never are.
 std::vector<Candidate> candidates_for(Context& context, const core::predict::Parameters& parameters,
                                       const Operation& operation, const Kind& kind, bool shared) {

@@ -149,7 +149,8 @@ TuningEntry::Block TuningEntry::block(std::size_t at, std::size_t contestant) co
   }
   const double* const numbers = samples_.data() + at * kNumbers;
   const double judged = unseen * (calls_ - unjudged());
-  return {numbers[0] + unseen * calls_, {numbers[1] + judged, numbers[2] + judged}};
+  const double first_calls = numbers[0] - numbers[1] + unseen * unjudged();
+  return {first_calls, {numbers[1] + judged, numbers[2] + judged}};
 }
 
 // Calls that synchronise take all ranks as long, but for one or two of a block. Where the first rank enters the last
@@ -176,20 +177,20 @@ void TuningEntry::keep_observed() {
 // Pairs of blocks that are shorter than they should be show only what the challenger costs.
 void TuningEntry::keep_pairs() {
   const std::size_t challenger = to_test_.front();
+  const auto judged = [&](const Block& block) { return by_elapsed_ ? block.times.elapsed : block.times.in_calls; };
   double of_current = 0;
   double of_challenger = 0;
-  double more = 0;
+  double more = 0;  // by the first calls, then by all
   for (std::size_t pair = 0; pair < batch_; ++pair) {
     const std::size_t first = challenger_first(pair) ? 1 : 0;
     const Block current = block(2 * pair + first, winner_);
     const Block other = block(2 * pair + 1 - first, challenger);
-    const double judged_current = by_elapsed_ ? current.times.elapsed : current.times.in_calls;
-    const double judged_other = by_elapsed_ ? other.times.elapsed : other.times.in_calls;
-    of_current += judged_current;
-    of_challenger += judged_other;
-    more += judged_other - judged_current + other.unjudged() - current.unjudged();
+    of_current += judged(current);
+    of_challenger += judged(other);
+    more += other.first_calls - current.first_calls;
     if (calls_ >= block_calls_) test_.add(current.times, other.times);
   }
+  more += of_challenger - of_current;
   const double before = std::max(lost_, 0.0);
   lost_ += challenger != 0 ? more : -more;
   uncharged_ += std::max(lost_, 0.0) - before - std::exchange(reserved_, 0);

@@ -106,11 +106,10 @@ class TuningEntry {
   static constexpr std::uint32_t kForEver = UINT32_MAX;
 
  private:
-  // A block of calls, the slowest rank's: with its first calls, without them, and the seconds inside calls.
+  // A block of calls, the slowest rank's: the seconds of its first calls, which are not judged, and of the others.
   struct Block {
-    double whole = 0;
+    double first_calls = 0;
     core::predict::BlockTimes times;
-    [[nodiscard]] double unjudged() const { return whole - times.elapsed; }
   };
   [[nodiscard]] Block block(std::size_t at, std::size_t contestant) const;
   [[nodiscard]] bool challenger_first(std::size_t pair) const;
