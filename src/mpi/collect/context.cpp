@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -29,6 +29,7 @@
 #include "mpi/collect/execute/levels.h"
 #include "mpi/collect/execute/programs.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/places.h"
 #include "mpi/collect/process.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/select/chooser.h"
@@ -47,48 +48,6 @@ namespace {
 using core::schedule::Hierarchy;
 using core::schedule::Rank;
 using core::split::Chain;
-
-const Chain& longest(const std::vector<Chain>& chains) {
-  return *std::max_element(chains.begin(), chains.end(),
-                           [](const Chain& a, const Chain& b) { return a.size() < b.size(); });
-}
-
-// -1: the chain has ended. No link has a code of 64 bits.
-std::int64_t colour_at(const Chain& chain, std::size_t level) {
-  return level < chain.size() ? static_cast<std::int64_t>(core::split::code_of(chain[level])) : -1;
-}
-
-// Numbers 0, 1, ... for different values, in the order in which they are met.
-std::vector<std::int32_t> numbered(const std::vector<std::int64_t>& values) {
-  std::map<std::int64_t, std::int32_t> known;
-  std::vector<std::int32_t> numbers;
-  numbers.reserve(values.size());
-  for (const std::int64_t value : values) {
-    numbers.push_back(known.emplace(value, static_cast<std::int32_t>(known.size())).first->second);
-  }
-  return numbers;
-}
-
-struct Levels {
-  Hierarchy hierarchy;
-  std::vector<std::string> names;  // of the given levels but the last
-};
-
-// One level for each link of the longest chain: ranks with the same beginnings come together, and so do those whose
-// chains have ended. O(ranks x depth x log).
-Levels levels_of(const std::vector<Chain>& chains) {
-  const Chain& deepest = longest(chains);
-  std::vector<std::vector<std::int32_t>> colours;
-  std::vector<std::string> names;
-  for (std::size_t level = 0; level < deepest.size(); ++level) {
-    std::vector<std::int64_t> values;
-    values.reserve(chains.size());
-    for (const Chain& chain : chains) values.push_back(colour_at(chain, level));
-    colours.push_back(numbered(values));
-    names.push_back(core::split::type_name(deepest, level));
-  }
-  return {Hierarchy::from_colours(colours), std::move(names)};
-}
 
 constexpr const char* kNone = "the communicator cannot have what ranktree's collectives need";
 
@@ -114,9 +73,21 @@ class QuietErrors {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
-// A row of the allgather: the node by MPI_COMM_TYPE_SHARED, the length of the chain, its links. Only as many links as
+// What each rank sends: the node by MPI_COMM_TYPE_SHARED, the length of the chain, its links. Only as many links as
 // the longest chain has are sent.
 using Row = std::array<std::uint64_t, 1 + std::tuple_size_v<ChainRow>>;
+
+// An address in the process, as two numbers that are not negative.
+using Address = std::array<int, 2>;
+constexpr unsigned kLowBits = 31;
+Address address_of(const void* object) {
+  const auto bits = std::bit_cast<std::uintptr_t>(object);
+  return {static_cast<int>(bits >> kLowBits), static_cast<int>(bits & ((1U << kLowBits) - 1))};
+}
+void* object_at(Address address) {
+  return std::bit_cast<void*>(static_cast<std::uintptr_t>(address[0]) << kLowBits |
+                              static_cast<std::uintptr_t>(address[1]));
+}
 
 // Where a chain cannot be had, the node alone.
 Chain chain_or_node(Annotation& annotation, Context::Depth depth) {
@@ -133,7 +104,8 @@ Chain chain_or_node(Annotation& annotation, Context::Depth depth) {
 struct Context::Locations {
   Annotation annotation;
   bool queried = false;             // the MPI: which ranks share a node
-  std::vector<std::uint64_t> rows;  // no larger than reserved: no rank can fail alone
+  std::vector<std::uint64_t> rows;  // as for the longest chains: no rank can fail alone
+  std::shared_ptr<Places> places;   // filled by the first to know all rows
 };
 
 Context::Context(std::shared_ptr<Process> process) : process_(std::move(process)) {
@@ -210,59 +182,53 @@ void Context::reserve(MPI_Comm comm, Locations& locations) {
   check(PMPI_Comm_rank(comm, &table_.rank), "MPI_Comm_rank");
   check(PMPI_Comm_size(comm, &table_.size), "MPI_Comm_size");
   locations.annotation = get_annotation(comm);
-  locations.rows.reserve(std::tuple_size_v<Row> * static_cast<std::size_t>(size()));
+  if (!kRanksShareProcess || rank() == 0) {
+    locations.rows.resize(std::tuple_size_v<Row> * static_cast<std::size_t>(size()));
+    locations.places = std::make_shared<Places>();
+  }
   programs_ = std::make_unique<Programs>();
   levels_ = std::make_unique<LevelCommunicators>();
-  node_of_.resize(static_cast<std::size_t>(size()));
 }
 
-// Collective. All ranks throw or none, but for what the last step throws.
-void Context::learn_locations(Depth depth, Locations& locations) {
-  auto& [annotation, queried, rows] = locations;
-  Row own{};
+// Collective. All ranks throw or none, but for what the last step throws. Ranks that share a process keep one object,
+// that of rank 0, which waits for them here: 16,384 ranks with a copy each had too little memory.
+void Context::learn_locations(Depth depth, Locations& own) {
+  Row row{};
   LocalSteps steps(comm_.get());
   steps.run([&] {
-    const ChainRow chain = packed(chain_or_node(annotation, depth));
-    std::copy(chain.begin(), chain.end(), own.begin() + 1);
-    own[0] = static_cast<std::uint64_t>(mpi::node_of(annotation).id);
+    const ChainRow chain = packed(chain_or_node(own.annotation, depth));
+    std::copy(chain.begin(), chain.end(), row.begin() + 1);
+    row[0] = static_cast<std::uint64_t>(mpi::node_of(own.annotation).id);
   });
-  std::array<int, 2> merged{steps.word(), static_cast<int>(own[1])};
+  const Address address = kRanksShareProcess && rank() == 0 ? address_of(&own) : Address{};
+  std::array<int, 4> merged{steps.word(), static_cast<int>(row[1]), address[0], address[1]};
   check(PMPI_Allreduce(MPI_IN_PLACE, merged.data(), merged.size(), MPI_INT, MPI_MAX, comm_.get()), "MPI_Allreduce");
   steps.require(merged[0]);
+  Locations& kept = kRanksShareProcess ? *static_cast<Locations*>(object_at({merged[2], merged[3]})) : own;
+  places_ = kept.places;
   const std::size_t width = 2 + static_cast<std::size_t>(merged[1]);
-  rows.resize(width * static_cast<std::size_t>(size()));
-  // NOLINTNEXTLINE(mpi-type-mismatch): the check does not know the types of fixed length
-  check(PMPI_Allgather(own.data(), static_cast<int>(width), MPI_UINT64_T, rows.data(), static_cast<int>(width),
-                       MPI_UINT64_T, comm_.get()),
-        "MPI_Allgather");
-  const auto read = [&] { read_locations(rows, width); };
-  if (queried) {
+  const auto rows = std::span(kept.rows).first(width * static_cast<std::size_t>(size()));
+  // NOLINTBEGIN(mpi-type-mismatch): the check does not know the types of fixed length
+  check(PMPI_Gather(row.data(), static_cast<int>(width), MPI_UINT64_T, rows.data(), static_cast<int>(width),
+                    MPI_UINT64_T, 0, comm_.get()),
+        "MPI_Gather");
+  check(PMPI_Bcast(rows.data(), static_cast<int>(rows.size()), MPI_UINT64_T, 0, comm_.get()), "MPI_Bcast");
+  // NOLINTEND(mpi-type-mismatch)
+  const auto read = [&] {
+    if (places_->node_of.empty()) *places_ = places_of(rows, width);
+  };
+  if (own.queried) {
     read();
   } else {
     attempt_together(comm_.get(), read);
-    const std::int32_t node = node_of_[static_cast<std::size_t>(rank())];
-    if (node_count_ > 1) check(PMPI_Comm_split(comm_.get(), node, rank(), node_comm_.receive()), "MPI_Comm_split");
+    const std::int32_t node = node_of()[static_cast<std::size_t>(rank())];
+    if (node_count() > 1) check(PMPI_Comm_split(comm_.get(), node, rank(), node_comm_.receive()), "MPI_Comm_split");
   }
   check(PMPI_Comm_set_errhandler(node_comm(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
-void Context::read_locations(std::span<const std::uint64_t> rows, std::size_t width) {
-  std::vector<Chain> chains;
-  std::vector<std::int64_t> nodes;
-  for (; !rows.empty(); rows = rows.subspan(width)) {
-    chains.push_back(unpacked(rows.subspan(1, width - 1)));
-    nodes.push_back(static_cast<std::int64_t>(rows.front()));
-  }
-  node_of_ = numbered(nodes);
-  node_count_ = 1 + *std::max_element(node_of_.begin(), node_of_.end());
-  nodes_ = Hierarchy::from_colours(std::span(&node_of_, 1));
-  Levels levels = levels_of(chains);
-  machine_ = std::move(levels.hierarchy);
-  level_names_ = std::move(levels.names);
-}
-
 const Hierarchy& Context::hierarchy(Rank groups) {
-  if (groups == 0) return machine_;
+  if (groups == 0) return machine();
   const std::lock_guard lock(mutex_);
   const auto known = groupings_.find(groups);
   if (known != groupings_.end()) return known->second;

@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "mpi/collect/call_kind.h"
 #include "mpi/collect/execute/workspace.h"
 #include "mpi/collect/memory.h"
+#include "mpi/collect/places.h"
 #include "mpi/collect/process.h"
 #include "mpi/handle.h"
 
@@ -34,11 +34,11 @@ class Programs;            // schedules made ready to run, execute/programs.h
 class Context : public std::enable_shared_from_this<Context> {
  public:
   // Of `comm`. Collective the first time, when ranks synchronise (agree_driving()): one communicator split by nodes,
-  // one made (not on one node), one allgather of where ranks are. At most kMost a process at a time: some MPIs have
-  // about two thousand communicators in all, which are the program's. Throws MpiError (nothing more was agreed on) and
-  // AgreedError, where a context cannot be had: all ranks then throw, now and from now on; MPI's error handler has not
-  // been called.
-  // kNodes: where ranks are inside nodes is not looked at, which takes most of the time; the same on all ranks.
+  // one made (not on one node), where ranks are gathered and broadcast. At most kMost a process at a time: some MPIs
+  // have about two thousand communicators in all, which are the program's. Throws MpiError (nothing more was agreed on)
+  // and AgreedError, where a context cannot be had: all ranks then throw, now and from now on; MPI's error handler has
+  // not been called. kNodes: where ranks are inside nodes is not looked at, which takes most of the time; the same on
+  // all ranks.
   enum class Depth : std::uint8_t { kNodes, kCores };
   static std::shared_ptr<Context> of(MPI_Comm comm, Depth depth = Depth::kCores);
 
@@ -58,18 +58,13 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] Process& process() const { return *process_; }
   // machine() for 0, else so many runs of consecutive ranks, made at the first use.
   [[nodiscard]] const core::schedule::Hierarchy& hierarchy(core::schedule::Rank groups);
-  // Switches (where known), nodes, and what is inside nodes as far as it is known, outermost first; flat where ranks
-  // differ in nothing.
-  [[nodiscard]] const core::schedule::Hierarchy& machine() const { return machine_; }
-  // The names of machine()'s given levels, "Switch0", "Node", "Package", ...: what a level is across. One less than
-  // machine().given_levels(), for on the last level there are ranks.
-  [[nodiscard]] const std::vector<std::string>& level_names() const { return level_names_; }
-  // Nodes only: level 0 across nodes, level 1 inside; flat on one node and where every rank is alone.
-  [[nodiscard]] const core::schedule::Hierarchy& nodes() const { return nodes_; }
-  [[nodiscard]] const std::vector<std::int32_t>& node_of() const { return node_of_; }  // by rank; 0 .. node_count()-1
-  [[nodiscard]] int node_count() const { return node_count_; }
+  [[nodiscard]] const core::schedule::Hierarchy& machine() const { return places_->machine; }
+  [[nodiscard]] const std::vector<std::string>& level_names() const { return places_->level_names; }
+  [[nodiscard]] const core::schedule::Hierarchy& nodes() const { return places_->nodes; }
+  [[nodiscard]] const std::vector<std::int32_t>& node_of() const { return places_->node_of; }
+  [[nodiscard]] int node_count() const { return places_->node_count; }
   // Ranks of this node, in rank order; on one node comm().
-  [[nodiscard]] MPI_Comm node_comm() const { return node_count_ > 1 ? node_comm_.get() : comm_.get(); }
+  [[nodiscard]] MPI_Comm node_comm() const { return node_count() > 1 ? node_comm_.get() : comm_.get(); }
 
   // Shared memory of this node; null on all ranks where some node could have none. Made at the first use, collectively.
   [[nodiscard]] NodeTeam* node_team();
@@ -116,24 +111,19 @@ class Context : public std::enable_shared_from_this<Context> {
   struct Locations;  // what learn_locations() needs memory for
   void reserve(MPI_Comm comm, Locations& locations);
   void make_communicators(MPI_Comm comm, Locations& locations);
-  void learn_locations(Depth depth, Locations& locations);
-  void read_locations(std::span<const std::uint64_t> rows, std::size_t width);
+  void learn_locations(Depth depth, Locations& own);
 
   CallTable table_;  // what each call looks at
   std::shared_ptr<Process> process_;
   std::optional<bool> reproducible_;
   Communicator comm_;
   Communicator node_comm_;  // null on one node
-  int node_count_ = 1;
+  std::shared_ptr<Places> places_;
   std::uint32_t tags_ = 1;  // how many the MPI has
   std::atomic<std::uint32_t> tag_ = 0;
   std::atomic<bool> attached_ = true;
   bool node_team_tried_ = false;
-  core::schedule::Hierarchy machine_;
-  core::schedule::Hierarchy nodes_;
   std::map<core::schedule::Rank, core::schedule::Hierarchy> groupings_;
-  std::vector<std::int32_t> node_of_;
-  std::vector<std::string> level_names_;
   std::unique_ptr<Programs> programs_;
   Workspaces workspaces_;
   std::unique_ptr<LevelCommunicators> levels_;

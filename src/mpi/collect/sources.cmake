@@ -14,6 +14,7 @@ set(
   collect/execute/programs.cpp
   collect/execute/vector_exchange.cpp
   collect/operation.cpp
+  collect/places.cpp
   collect/process.cpp
   collect/requests/in_flight.cpp
   collect/requests/own_request.cpp
