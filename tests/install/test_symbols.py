@@ -76,6 +76,8 @@ def test_a_preload_library_of_simulated_ranks_exports_wrappers_alone(build_folde
 IN_PLACE_OF_SIMGRIDS = {
     "_ZN7simgrid4smpi4Comm8init_smpEv",
     "_ZN7simgrid4smpi15allgather__ringEPKviPNS0_8DatatypeEPviS4_PNS0_4CommE",
+    "_ZN7simgrid6kernel8activity8CommImpl5isendEPNS0_5actor16CommIsendSimcallE",
+    "_ZN7simgrid6kernel8activity8CommImpl6finishEv",
     "_ZN7simgrid6kernel8activity8CommImpl4testEPNS0_5actor9ActorImplE",
     *(
         f"_ZN7simgrid6kernel5actor22ActivityWaitanySimcallC{kind}EPNS1_9ActorImplERKSt6vectorIPNS0_8activity12ActivityImplESaIS8_EEd"

@@ -94,13 +94,13 @@ def test_results_of_every_selector_are_right(  # noqa: PLR0913, PLR0917  paramet
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_gathers_one_after_the_other_take_no_cube_of_the_ranks(ranktree: Callable, simulated_program: Callable) -> None:
-    """SimGrid alone takes 40 times the processor time of gathers behind barriers; the program checks the results."""
-    program = simulated_program(PROGRAMS / "gathers.c")
+def test_many_messages_in_flight_take_no_power_of_their_number(ranktree: Callable, simulated_program: Callable) -> None:
+    """SimGrid alone takes 27 and 4 times the processor time of few in flight; the program checks what it receives."""
+    program = simulated_program(PROGRAMS / "in_flight.c")
     result = ranktree("simulate", "--machine", FAT_TREE, "--np", 1024, "--", program)
     assert result.returncode == 0, result.stderr
-    taken = json.loads(result.stdout.splitlines()[0])
-    assert taken["together"] < 5 * taken["apart"]
+    for taken in map(json.loads, result.stdout.splitlines()[:2]):
+        assert taken["together"] < 2.5 * taken["apart"]
 
 
 def test_waits_take_the_simulated_time_of_simgrids_own(command: str, simulated_program: Callable) -> None:

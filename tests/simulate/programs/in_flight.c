@@ -1,12 +1,14 @@
-// Gathers one after the other: while rank 0 waits for the messages of one, those of the next are in flight. Rank 0
-// checks what it has gathered, and prints the CPU seconds of the whole simulation for gathers behind barriers, and for
-// as many without.
+// Many messages in flight: three gathers one after the other, where while rank 0 waits for the messages of one those of
+// the next are in flight; and shifts by 1, 2, ... 32 ranks at a time. The ranks check what they receive; rank 0 prints
+// the CPU seconds of the whole simulation for each, with waits in between ("apart") and without ("together").
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { kGathers = 3 };
+enum { kGathers = 3, kShifts = 32 };
+
+static double seconds_since(clock_t start) { return (double)(clock() - start) / CLOCKS_PER_SEC; }
 
 static double gather(int rank, int ranks, int barriers) {
   int* all = calloc(3 * (size_t)ranks, sizeof *all);
@@ -27,7 +29,28 @@ static double gather(int rank, int ranks, int barriers) {
     }
   }
   free(all);
-  return (double)(clock() - start) / CLOCKS_PER_SEC;
+  return seconds_since(start);
+}
+
+static double shift(int rank, int ranks, int waits) {
+  int got[kShifts];
+  MPI_Request requests[kShifts];
+  MPI_Barrier(MPI_COMM_WORLD);
+  const clock_t start = clock();
+  for (int i = 0; i < kShifts; ++i) {
+    const int by = i + 1;
+    MPI_Irecv(&got[i], 1, MPI_INT, (rank + ranks - by) % ranks, by, MPI_COMM_WORLD, &requests[i]);
+  }
+  for (int i = 0; i < kShifts; ++i) {
+    const int by = i + 1;
+    MPI_Send(&rank, 1, MPI_INT, (rank + by) % ranks, by, MPI_COMM_WORLD);
+    if (waits) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+  }
+  MPI_Waitall(kShifts, requests, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < kShifts; ++i) {
+    if (got[i] != (rank + ranks - i - 1) % ranks) MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  return seconds_since(start);
 }
 
 int main(int argc, char** argv) {
@@ -36,9 +59,12 @@ int main(int argc, char** argv) {
   int ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const double apart = gather(rank, ranks, 1);
-  const double together = gather(rank, ranks, 0);
-  if (rank == 0) printf("{\"apart\": %.9f, \"together\": %.9f}\n", apart, together);
+  double (*const each[])(int, int, int) = {gather, shift};
+  for (int i = 0; i < 2; ++i) {
+    const double apart = each[i](rank, ranks, 1);
+    const double together = each[i](rank, ranks, 0);
+    if (rank == 0) printf("{\"apart\": %.9f, \"together\": %.9f}\n", apart, together);
+  }
   MPI_Finalize();
   return 0;
 }
