@@ -78,11 +78,6 @@ IN_PLACE_OF_SIMGRIDS = {
     "_ZN7simgrid4smpi15allgather__ringEPKviPNS0_8DatatypeEPviS4_PNS0_4CommE",
     "_ZN7simgrid6kernel8activity8CommImpl5isendEPNS0_5actor16CommIsendSimcallE",
     "_ZN7simgrid6kernel8activity8CommImpl6finishEv",
-    "_ZN7simgrid6kernel8activity8CommImpl4testEPNS0_5actor9ActorImplE",
-    *(
-        f"_ZN7simgrid6kernel5actor22ActivityWaitanySimcallC{kind}EPNS1_9ActorImplERKSt6vectorIPNS0_8activity12ActivityImplESaIS8_EEd"
-        for kind in (1, 2)
-    ),
 }
 
 
