@@ -77,18 +77,6 @@ class QuietErrors {
 // the longest chain has are sent.
 using Row = std::array<std::uint64_t, 1 + std::tuple_size_v<ChainRow>>;
 
-// An address in the process, as two numbers that are not negative.
-using Address = std::array<int, 2>;
-constexpr unsigned kLowBits = 31;
-Address address_of(const void* object) {
-  const auto bits = std::bit_cast<std::uintptr_t>(object);
-  return {static_cast<int>(bits >> kLowBits), static_cast<int>(bits & ((1U << kLowBits) - 1))};
-}
-void* object_at(Address address) {
-  return std::bit_cast<void*>(static_cast<std::uintptr_t>(address[0]) << kLowBits |
-                              static_cast<std::uintptr_t>(address[1]));
-}
-
 // Where a chain cannot be had, the node alone.
 Chain chain_or_node(Annotation& annotation, Context::Depth depth) {
   try {
@@ -200,15 +188,16 @@ void Context::learn_locations(Depth depth, Locations& own) {
     std::copy(chain.begin(), chain.end(), row.begin() + 1);
     row[0] = static_cast<std::uint64_t>(mpi::node_of(own.annotation).id);
   });
-  const Address address = kRanksShareProcess && rank() == 0 ? address_of(&own) : Address{};
-  std::array<int, 4> merged{steps.word(), static_cast<int>(row[1]), address[0], address[1]};
-  check(PMPI_Allreduce(MPI_IN_PLACE, merged.data(), merged.size(), MPI_INT, MPI_MAX, comm_.get()), "MPI_Allreduce");
-  steps.require(merged[0]);
-  Locations& kept = kRanksShareProcess ? *static_cast<Locations*>(object_at({merged[2], merged[3]})) : own;
+  const std::uint64_t address = kRanksShareProcess && rank() == 0 ? std::bit_cast<std::uintptr_t>(&own) : 0;
+  std::array<std::uint64_t, 3> merged{static_cast<std::uint64_t>(steps.word()), row[1], address};
+  // NOLINTBEGIN(mpi-type-mismatch): the check does not know the types of fixed length
+  check(PMPI_Allreduce(MPI_IN_PLACE, merged.data(), merged.size(), MPI_UINT64_T, MPI_MAX, comm_.get()),
+        "MPI_Allreduce");
+  steps.require(static_cast<int>(merged[0]));
+  Locations& kept = kRanksShareProcess ? *std::bit_cast<Locations*>(static_cast<std::uintptr_t>(merged[2])) : own;
   places_ = kept.places;
   const std::size_t width = 2 + static_cast<std::size_t>(merged[1]);
   const auto rows = std::span(kept.rows).first(width * static_cast<std::size_t>(size()));
-  // NOLINTBEGIN(mpi-type-mismatch): the check does not know the types of fixed length
   check(PMPI_Gather(row.data(), static_cast<int>(width), MPI_UINT64_T, rows.data(), static_cast<int>(width),
                     MPI_UINT64_T, 0, comm_.get()),
         "MPI_Gather");
