@@ -86,7 +86,6 @@ Failure share(MPI_Comm comm, const Failure& own) {
   check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   const int mine = own.error_class != MPI_SUCCESS ? rank : INT_MAX;
   int first = INT_MAX;
-  // By names that the preload library does not count as the program's.
   check(PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   if (first == INT_MAX) return {};
   Failure first_failure = own;

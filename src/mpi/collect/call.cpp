@@ -96,6 +96,16 @@ CallTable* make_table(MPI_Comm comm, ThreadState& thread, Context::Depth depth =
   return state.table();
 }
 
+// Whether it is an intracommunicator of two ranks or more: others are the MPI's. Throws MpiError.
+bool among_several(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return false;
+  int inter = 0;
+  int size = 0;
+  check(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
+  return inter == 0 && size > 1;
+}
+
 // A call on a communicator whose table the thread does not know: makes it, where the arguments are right.
 int first_call(const Operation& operation, ThreadState& thread) {
   const ThreadState::Slot* const slot = thread.known_slot(operation.comm);
@@ -124,7 +134,9 @@ std::optional<Nonblocking> unless_native(Context& context, const Operation& oper
 }
 
 // Communicators with processes that MPI_Comm_spawn or MPI_Comm_connect have brought: theirs may have another setting.
+// Behind MPI_Finalize, in a session, that is not known: false.
 bool is_within_own_world(MPI_Comm comm) {
+  if (!world_exists()) return false;
   Group world;
   Group own;
   check(PMPI_Comm_group(MPI_COMM_WORLD, world.receive()), "MPI_Comm_group");
@@ -243,15 +255,6 @@ CallTable* table_when_due(CommunicatorState& state, MPI_Comm comm, ThreadState& 
 }
 
 }  // namespace
-
-bool among_several(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) return false;
-  int inter = 0;
-  int size = 0;
-  check(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
-  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
-  return inter == 0 && size > 1;
-}
 
 void take_back_wrong(CallTable& table, const Operation& operation, const Kind& kind) noexcept {
   if (is_right(table, operation)) return;

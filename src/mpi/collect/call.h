@@ -22,9 +22,6 @@
 
 namespace ranktree::mpi::collect {
 
-// Whether it is an intracommunicator of two ranks or more: others are the MPI's. Throws MpiError.
-bool among_several(MPI_Comm comm);
-
 // Blocking. Returns MPI's code; the communicator's error handler has been called then. Calls on intercommunicators, on
 // communicators of one rank and those that the chooser decides to be native are passed through to the MPI. So are calls
 // with arguments that are wrong as far as one rank can see: they give the native error class.

@@ -24,16 +24,30 @@ using core::predict::Variant;
 using core::schedule::Collective;
 using Side = Operation::Side;
 
-// A negative count stays one, for the MPI to refuse.
-int number(const Side& side) { return side.count < 0 ? -1 : static_cast<int>(side.count); }
+// A negative count stays one, for the MPI to refuse. One that does not fit is ignored by the MPI (fits()).
+int number(const Side& side) {
+  if (side.count < 0) return -1;
+  return side.count > INT_MAX ? 0 : static_cast<int>(side.count);
+}
 
 // MPICH 4.0 does not look at the counts of reductions.
 bool is_negative_reduction(const Operation& operation) {
   return operation.receive.count < 0 && reduces(operation.collective) && operation.root != MPI_PROC_NULL;
 }
 
+// A count that MPI ignores on this rank may be anything.
 bool fits(const Operation& operation) {
-  return operation.send.count <= INT_MAX && operation.receive.count <= INT_MAX && !is_negative_reduction(operation);
+  if (is_negative_reduction(operation)) return false;
+  const bool sent = operation.send.count <= INT_MAX;
+  const bool received = operation.receive.count <= INT_MAX;
+  if (sent && received) return true;
+  int inter = 1;
+  int rank = 0;
+  if (operation.comm == MPI_COMM_NULL || PMPI_Comm_test_inter(operation.comm, &inter) != MPI_SUCCESS || inter != 0 ||
+      PMPI_Comm_rank(operation.comm, &rank) != MPI_SUCCESS) {
+    return false;
+  }
+  return (sent || !sends(operation, rank)) && (received || !receives(operation, rank));
 }
 
 int refuse(MPI_Comm comm) {

@@ -119,6 +119,23 @@ static void vectors(MPI_Comm comm, int count, int root, int seed, int* in, int* 
   take(out, sizeof(int) * (size_t)all);
 }
 
+/* With MPI_Count, and counts that MPI ignores on a rank beyond those of an int. */
+static void long_counts(MPI_Comm comm, int count, int root, int seed, int* in, int* out) {
+#if MPI_VERSION >= 4
+  const MPI_Count ignored = (MPI_Count)1 << 40;
+  const size_t bytes = sizeof(int) * (size_t)count, all = bytes * (size_t)size;
+  fill(in, count * size, seed + 5);
+  MPI_Gather_c(in, count, MPI_INT, rank == root ? out : NULL, rank == root ? count : ignored, MPI_INT, root, comm);
+  if (rank == root) take(out, all);
+  MPI_Scatter_c(rank == root ? in : NULL, rank == root ? count : ignored, MPI_INT, out, count, MPI_INT, root, comm);
+  take(out, bytes);
+  MPI_Alltoall_c(MPI_IN_PLACE, ignored, MPI_INT, in, count, MPI_INT, comm);
+  take(in, all);
+#else
+  (void)comm, (void)count, (void)root, (void)seed, (void)in, (void)out;
+#endif
+}
+
 /* The gaps of a vector type stay what they were. */
 static void broadcasts(MPI_Comm comm, int count, int root, int seed, int* out) {
   MPI_Datatype strided;
@@ -166,6 +183,7 @@ int main(int argc, char** argv) {
       reductions(comm, kCounts[i], root, round, in, out);
       blocks(comm, kCounts[i] / 4 + 1, root, round, in, out);
       vectors(comm, kCounts[i] / 4 + 1, root, round, in, out);
+      long_counts(comm, kCounts[i] / 4 + 1, root, round, in, out);
       matrices(comm, root, op, matrix, in, out);
       MPI_Barrier(comm);
     }

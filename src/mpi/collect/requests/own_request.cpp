@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <thread>
 
 #include "mpi/agree.h"
@@ -47,7 +47,10 @@ void own(Operation::Side& side, Datatype& type) {
 }  // namespace
 
 OwnedTypes::OwnedTypes(Operation& operation) {
-  if (!among_several(operation.comm) || reduces(operation)) return;
+  if (operation.comm == MPI_COMM_NULL || reduces(operation)) return;
+  int inter = 0;
+  check(PMPI_Comm_test_inter(operation.comm, &inter), "MPI_Comm_test_inter");
+  if (inter != 0) return;
   int rank = 0;
   check(PMPI_Comm_rank(operation.comm, &rank), "MPI_Comm_rank");
   if (sends(operation, rank)) own(operation.send, types_[0]);
@@ -225,7 +228,7 @@ bool ProgressThread::start(bool crowded) noexcept {
   stopping_ = false;
   try {
     thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // none can be had, or no memory
     return false;
   }
   pthread_setname_np(thread_.native_handle(), "ranktree");

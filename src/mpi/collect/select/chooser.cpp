@@ -193,7 +193,8 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
 
 Selector::~Selector() {
   log_.counts(table_);
-  log_.line(context_.process().account.text());
+  if (!log_.wanted()) return;
+  [[maybe_unused]] const Failure lost = attempt([&] { log_.line(context_.process().account.text()); });
 }
 
 Chooser::Decision Selector::counted(const Operation& operation, Decision decision) {
@@ -253,13 +254,13 @@ void Selector::reserve_one() {
   const std::size_t enough = std::bit_ceil(tried_.size() + 1);
   tried_.reserve(enough);
   repeats_.reserve(enough);
+  table_.repeats = repeats_.data();
 }
 
 void Selector::add(const Kind& kind, std::unique_ptr<Tried> tried) {
   reserve_one();
   repeats_.emplace_back();
   tried_.push_back(std::move(tried));
-  table_.repeats = repeats_.data();
   table_.tuned[kind.index] = static_cast<std::uint16_t>(tried_.size());
 }
 
