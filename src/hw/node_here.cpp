@@ -9,7 +9,6 @@
 
 #include "core/base/error.h"
 #include "core/split/chain.h"
-#include "core/topo/occupancy.h"
 #include "hw/hwloc_node.h"
 #include "hw/place_here.h"
 #include "io/network.h"
@@ -67,10 +66,7 @@ std::vector<std::string> switches_here(const std::string& source) {
   if (source == "none") return {};
   const std::string file = source == "auto" ? variable("RANKTREE_NETWORK") : source;
   if (!file.empty()) return io::switches_above(io::load_network(file), host_here());
-  // Launchers other than srun pass on the environment of the node they were started on.
-  const std::string address = variable("SLURM_TOPOLOGY_ADDR");
-  if (!core::topo::same_host(address.substr(address.rfind('.') + 1), host_here())) return {};
-  return io::switches_of_address(address, variable("SLURM_TOPOLOGY_ADDR_PATTERN"));
+  return io::switches_of_address(variable("SLURM_TOPOLOGY_ADDR"), variable("SLURM_TOPOLOGY_ADDR_PATTERN"), host_here());
 }
 
 }  // namespace ranktree::hw

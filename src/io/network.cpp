@@ -56,8 +56,11 @@ NetworkPart read_host_file(std::string_view bytes, const std::string& origin) {
     const std::string_view host = text.word();
     const std::string_view path = text.word();
     const LinePlace place{origin, text.line_number()};
-    if (!text.at_line_end() && text.line().front() != '#') place.expected("'host switch.switch'", text.line());
-    if (path.empty() || path.front() == '#') {
+    const bool loose = path.empty() || path.front() == '#';
+    if (!loose && !text.at_line_end() && text.line().front() != '#') {
+      place.expected("'host switch.switch'", text.line());
+    }
+    if (loose) {
       tree.put_loose_hosts(host, place.line);
     } else {
       tree.put_hosts(add_path(tree, path, place), host, place.line);
@@ -134,16 +137,20 @@ std::vector<std::string> switches_above(const NetworkPart& network, std::string_
   return path;
 }
 
-std::vector<std::string> switches_of_address(std::string_view address, std::string_view pattern) {
+std::vector<std::string> switches_of_address(std::string_view address, std::string_view pattern,
+                                             std::string_view host) {
   const std::vector<std::string_view> kinds = split(pattern, '.');
   const std::vector<std::string_view> names = split(address, '.');
   if (kinds.back() != "node" || names.size() < kinds.size()) return {};  // a node's name may have points itself
   std::vector<std::string> switches;
+  std::string_view node = address;
   for (std::size_t i = 0; i + 1 < kinds.size(); ++i) {
+    node.remove_prefix(names[i].size() + 1);
     if (kinds[i] != "switch" && kinds[i] != "block") return {};
     // Slurm leaves a level empty where a tree has branches of different depths.
     if (!names[i].empty()) switches.emplace_back(names[i]);
   }
+  if (!core::topo::same_host(node, host)) return {};
   return switches;
 }
 

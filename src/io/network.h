@@ -27,7 +27,8 @@ std::vector<std::string> switches_above(const core::topo::NetworkPart& network, 
 
 // The switches in the environment of Slurm's tasks: SLURM_TOPOLOGY_ADDR "root.leaf1.n5" with
 // SLURM_TOPOLOGY_ADDR_PATTERN "switch.switch.node" gives the names of the switches (and blocks), outermost first. Empty
-// when the two do not match.
-std::vector<std::string> switches_of_address(std::string_view address, std::string_view pattern);
+// when the two do not match, or the node is not this host: launchers other than srun pass on the environment of the
+// node that they were started on.
+std::vector<std::string> switches_of_address(std::string_view address, std::string_view pattern, std::string_view host);
 
 }  // namespace ranktree::io

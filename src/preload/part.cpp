@@ -47,8 +47,8 @@ std::uint64_t spread(std::uint64_t key) noexcept {
 // pair would have the same low bits, by which cells are found.
 std::uint64_t phase_hash(std::uint64_t key) noexcept { return spread(spread(key)); }
 
-std::size_t whole_pages(std::size_t bytes) noexcept {
-  return (bytes + layout::kPageBytes - 1) / layout::kPageBytes * layout::kPageBytes;
+std::uint64_t whole_pages(std::uint64_t bytes, std::uint64_t page = layout::kPageBytes) noexcept {
+  return (bytes + page - 1) / page * page;
 }
 
 template <std::size_t n>
@@ -109,6 +109,12 @@ Part::~Part() {
   if (file_ >= 0) close(file_);
 }
 
+bool Part::on_disk() const noexcept {
+  return file_ >= 0 && std::ranges::all_of(sections_, [](const Section& section) {
+           return section.header == nullptr || section.offset != 0;
+         });
+}
+
 // In a folder that others may write to, a link could lead to any file of the user, and a file could belong to another
 // user: the part is always a new file.
 void Part::open_file() noexcept {
@@ -117,9 +123,11 @@ void Part::open_file() noexcept {
   file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 }
 
-// `bytes` of zeros, at the end of the file as long as it can grow. `offset` is where, 0 in plain memory (and for the
-// file's first page).
+// `bytes` of zeros, at the end of the file as long as it can grow, at a multiple of the system's pages, which may be
+// longer than kPageBytes. `offset` is where, 0 in plain memory (and for the file's first page).
 void* Part::map(std::size_t bytes, std::uint64_t& offset) noexcept {
+  static const auto system_page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  file_end_ = whole_pages(file_end_, system_page);
   offset = 0;
   if (file_ >= 0 && reserve_blocks(file_, file_end_, bytes)) {
     void* here = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(file_end_));

@@ -66,7 +66,8 @@ class Part {
 
   void mark_finished(bool finished) noexcept { header_->finished = finished ? 1 : 0; }
   void remove_file() noexcept;
-  [[nodiscard]] bool on_disk() const noexcept { return file_ >= 0; }
+  // False where a section is in plain memory.
+  [[nodiscard]] bool on_disk() const noexcept;
 
  private:
   explicit Part(std::string path);

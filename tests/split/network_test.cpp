@@ -306,6 +306,12 @@ TEST(HostFile, BadInputNamesFileAndLine) {
 
 TEST(Network, FilesThatCannotBeReadAreNamed) { EXPECT_THROW(load_network("/nowhere/topology.conf"), Error); }
 
+TEST(Network, ACommentMayFollowAHostWithOrWithoutSwitches) {
+  const NetworkPart network = read_network("n0 # the login node\nn1 #the other\nn2 a # below a\n", "file");
+  EXPECT_EQ(switches_above(network, "n0"), Names{});
+  EXPECT_EQ(switches_above(network, "n2"), (Names{"a"}));
+}
+
 TEST(Network, AHostIsFoundWithAndWithoutItsDomain) {
   const NetworkPart network = read_network("n0.cluster.org a.b\nn1 a.c\nn1.other.org d\n", "file");
   EXPECT_EQ(switches_above(network, "n0"), (Names{"a", "b"}));
@@ -315,17 +321,23 @@ TEST(Network, AHostIsFoundWithAndWithoutItsDomain) {
 }
 
 TEST(SlurmAddress, SwitchesAndBlocksOutermostFirst) {
-  EXPECT_EQ(switches_of_address("root.leaf1.n5", "switch.switch.node"), (Names{"root", "leaf1"}));
-  EXPECT_EQ(switches_of_address("root.leaf1.n5.cluster.org", "switch.switch.node"), (Names{"root", "leaf1"}));
-  EXPECT_EQ(switches_of_address("b[1-4].b2.n5", "block.block.node"), (Names{"b[1-4]", "b2"}));
+  EXPECT_EQ(switches_of_address("root.leaf1.n5", "switch.switch.node", "n5"), (Names{"root", "leaf1"}));
+  EXPECT_EQ(switches_of_address("root.leaf1.n5.cluster.org", "switch.switch.node", "n5"), (Names{"root", "leaf1"}));
+  EXPECT_EQ(switches_of_address("b[1-4].b2.n5", "block.block.node", "n5"), (Names{"b[1-4]", "b2"}));
   // As Slurm 22.05 writes it for "leaf0 below mid below root, leaf1 below root": a branch that lacks a level.
-  EXPECT_EQ(switches_of_address("root.mid.leaf0.n1", "switch.switch.switch.node"), (Names{"root", "mid", "leaf0"}));
-  EXPECT_EQ(switches_of_address("root..leaf1.n2", "switch.switch.switch.node"), (Names{"root", "leaf1"}));
-  EXPECT_EQ(switches_of_address("n5", "node"), Names{});
-  EXPECT_EQ(switches_of_address("", ""), Names{});
-  EXPECT_EQ(switches_of_address("root.n5", "switch.switch.node"), Names{});
-  EXPECT_EQ(switches_of_address("root.n5", "switch"), Names{});
-  EXPECT_EQ(switches_of_address("root.n5", "place.node"), Names{});
+  EXPECT_EQ(switches_of_address("root.mid.leaf0.n1", "switch.switch.switch.node", "n1"),
+            (Names{"root", "mid", "leaf0"}));
+  EXPECT_EQ(switches_of_address("root..leaf1.n2", "switch.switch.switch.node", "n2"), (Names{"root", "leaf1"}));
+  EXPECT_EQ(switches_of_address("n5", "node", "n5"), Names{});
+  EXPECT_EQ(switches_of_address("", "", "n5"), Names{});
+  EXPECT_EQ(switches_of_address("root.n5", "switch.switch.node", "n5"), Names{});
+  EXPECT_EQ(switches_of_address("root.n5", "switch", "n5"), Names{});
+  EXPECT_EQ(switches_of_address("root.n5", "place.node", "n5"), Names{});
+  // A name with points, and the node of another rank's environment.
+  EXPECT_EQ(switches_of_address("root.n5.cluster.org", "switch.node", "n5.cluster.org"), (Names{"root"}));
+  EXPECT_EQ(switches_of_address("root.n5", "switch.node", "n5.cluster.org"), (Names{"root"}));
+  EXPECT_EQ(switches_of_address("root.n5", "switch.node", "n6"), Names{});
+  EXPECT_EQ(switches_of_address("root.n5.cluster.org", "switch.node", "org"), Names{});
 }
 
 }  // namespace
