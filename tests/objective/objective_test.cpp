@@ -327,6 +327,22 @@ TEST(TimedPlan, HonoursPinsAndCapacity) {
   for (Leaf leaf = 0; leaf < 4; ++leaf) EXPECT_EQ(std::count(plan.leaf_of.begin(), plan.leaf_of.end(), leaf), 2);
 }
 
+// Times within 0.1 % are equal, and fewer hop-bytes count: a plan that is not the order of ranks has a gain.
+TEST(TimedPlan, HasAGainUnlessItIsTheOrderOfRanks) {
+  const Tree tree = machine({2, 2});
+  const auto pattern_of = [](Rank a, Rank b, Rank c, Rank d) {
+    return from_entries(4, std::vector<Entry>{{a, b, Class::kPointToPoint, 1, 1'000'000},
+                                              {c, d, Class::kPointToPoint, 1, 1'000'000},
+                                              {a, d, Class::kPointToPoint, 1, 1'000'500}});
+  };
+  for (const Pattern& pattern : {pattern_of(0, 2, 3, 1), pattern_of(0, 1, 2, 3)}) {
+    for (const Objective objective : {Objective::kTime, Objective::kBottleneck}) {
+      const Plan plan = make_plan(tree, pattern, {}, {objective, {}});
+      EXPECT_EQ(plan.gain, plan.leaf_of != ranktree::core::place::identity(tree, 4, {}).leaf_of);
+    }
+  }
+}
+
 TEST(TimedPlan, NamesTheLinkThatLimits) {
   const Tree tree = machine({2, 2});
   const Pattern pattern = from_entries(4, std::vector<Entry>{{0, 2, Class::kPointToPoint, 0, 1.25e8}});
@@ -400,6 +416,9 @@ TEST(Model, ReadsNamesAndMeasuredParameters) {
   ASSERT_TRUE(slow);
   EXPECT_DOUBLE_EQ(level_costs(machine({2, 2}), *slow)[0].bandwidth, 1.25e8);
   EXPECT_FALSE(parameters_of_class("token-ring"));
+  // They are of levels, which a torus has none of.
+  EXPECT_THROW(make_plan(torus_machine(), random_pattern(8, 9, 1), {}, {Objective::kTime, slow}),
+               ranktree::core::Error);
 }
 
 // As many bytes leave the busiest node in both; only the sum of the messages differs.

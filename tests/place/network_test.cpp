@@ -228,6 +228,20 @@ TEST(NetworkEngine, SeveralRanksShareAPlaceWhereTheyMay) {
   EXPECT_LE(lower_bound(tree, affinity, options.constraints), cost(tree, affinity, found));
 }
 
+TEST(NetworkEngine, RanksThatSharePlacesStayWhereTheyArePinned) {
+  const Tree tree = on(torus({2, 3}), {1});
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const auto ranks = static_cast<int>(5 + seed % 4);
+    const Affinity affinity = random_affinity(ranks, 3, 30, seed);
+    EngineOptions options;
+    options.constraints.capacity = 2;
+    options.constraints.pins = {{ranks - 1, 0}, {1, 4}};
+    const Placement found = run_engine(tree, affinity, options);
+    validate(tree, found, ranks, options.constraints);
+    EXPECT_LE(cost(tree, affinity, found), cost(tree, affinity, identity(tree, ranks, options.constraints)));
+  }
+}
+
 TEST(NetworkEngine, StopsWhenItIsToStop) {
   const Tree tree = on(torus({8, 8}), {2});
   const Affinity affinity = random_affinity(128, 10, 30, 7);

@@ -276,6 +276,17 @@ TEST(Plan, TheBestIsNoMoreThanAnyOfItsPortfolio) {
   }
 }
 
+TEST(Plan, AStoppedSearchCostsNoMoreThanRoundRobin) {
+  std::vector<Entry> entries;
+  for (int rank = 0; rank < 4; ++rank) entries.push_back({rank, rank + 4, Class::kPointToPoint, 1, 100});
+  PlanOptions options;
+  options.keep_going = [] { return false; };
+  const Plan plan = make_plan(machine({4, 2}), from_entries(8, entries), options);
+  EXPECT_TRUE(plan.stopped);
+  EXPECT_TRUE(plan.gain);
+  EXPECT_EQ(cost_of(plan, "plan"), cost_of(plan, "round-robin"));
+}
+
 TEST(ComputePlacement, IsTheAlgorithmsOwnEvenWhereIdentityIsCheaper) {
   const auto pattern = from_entries(4, std::vector<Entry>{{0, 1, Class::kPointToPoint, 1, 100}});
   PlanOptions options;

@@ -100,6 +100,14 @@ TEST(Robustness, WeightsOfTwoToThe53AddUpAsDoubles) {
   EXPECT_TRUE(std::isfinite(placed(machine({4, 8}), pairs(32, {{0, 9}, {9, 18}, {18, 27}, {0, 27}}, 1e300))));
 }
 
+TEST(Robustness, WeightsBelowTheLeastNormalNumber) {
+  for (const int degree : {6, 200}) {  // as lists and as a matrix
+    Affinity affinity = random_affinity(256, degree, 90, 7);
+    for (double& weight : affinity.weights) weight *= 1e-310;
+    placed(machine({17, 16}), affinity);
+  }
+}
+
 TEST(Robustness, AMillionLeaves) {
   const Tree tree = machine({64, 128, 128});  // 2^20
   std::vector<std::pair<int, int>> list;

@@ -145,6 +145,18 @@ TEST(Platform, DividesUplinksByTheOversubscription) {
   EXPECT_DOUBLE_EQ(uplink(R"([{"bandwidth_bytes_per_s": 5e8}])"), 5e8);
 }
 
+// The links below a switch are as wide as they are, also where they carry more than what is below them sends.
+TEST(Platform, DividesUplinksThatAreWiderThanWhatIsBelow) {
+  const Platform platform(machine(R"({"kind": "fat-tree", "arities": [2, 2, 2],
+                  "uplinks": [{"oversubscription": 2}, {"bandwidth_bytes_per_s": 1e10}],
+                  "hosts": [{"names": "n[0-7]", "shape": "s"}]})",
+                                  costs(2e9, 2e9)),
+                          Kind::kCore);
+  std::vector<double> found;  // the lowest switches need no links of their own, those above them 2 x 1e10 / 2
+  for (const LinkId link : platform.route(0, 31).links) found.push_back(platform.bandwidth(link));
+  EXPECT_EQ(found, (std::vector<double>{2e9, 1e10, 1e10, 2e9}));
+}
+
 TEST(Platform, RoutesATorusDimensionByDimensionInTheShorterDirection) {
   const Platform platform(
       machine(R"({"kind": "torus", "dims": [5, 4], "wrap": [true, false], "latency_s": {"hop": 1e-7},

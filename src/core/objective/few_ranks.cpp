@@ -89,15 +89,35 @@ class ExactSearch {
       best_score_ = loads_.grown_score();
       return;
     }
-    std::vector<Leaf> leaves;
-    collect(0, leaves);
-    for (const Leaf leaf : leaves) {
+    for (const Leaf leaf : promising_leaves(order_[placed])) {
       const Loads::Mark before = loads_.mark();
       put(order_[placed], leaf);
       extend(placed + 1);
       count(leaf, -1);
       loads_.undo_to(before);
     }
+  }
+
+  // Those that do not exclude a better placement, the best first.
+  std::vector<Leaf> promising_leaves(Rank rank) {
+    std::vector<Leaf> leaves;
+    collect(0, leaves);
+    std::vector<std::pair<Score, Leaf>> promising;
+    for (const Leaf leaf : leaves) {
+      if (!go_on()) break;
+      const Loads::Mark before = loads_.mark();
+      loads_.move(rank, leaf);
+      const Score score = loads_.grown_score();
+      if (score.better_than(best_score_)) promising.emplace_back(score, leaf);
+      loads_.undo_to(before);
+    }
+    std::stable_sort(promising.begin(), promising.end(), [](const auto& a, const auto& b) {
+      return a.first.seconds != b.first.seconds ? a.first.seconds < b.first.seconds
+                                                : a.first.hop_bytes < b.first.hop_bytes;
+    });
+    leaves.clear();
+    for (const auto& [score, leaf] : promising) leaves.push_back(leaf);
+    return leaves;
   }
 
   void put(Rank rank, Leaf leaf) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/objective/few_ranks.h"
@@ -35,7 +36,13 @@ using place::Placement;
 constexpr Rank kManyStarts = 64;             // up to so many ranks, the search starts from every candidate
 constexpr std::size_t kManyFlows = 100'000;  // twice the pairs
 
+// Throws Error(kUnsupported) for parameters of levels where the network has none.
 std::vector<simulate::LevelCost> costs_of(const topo::Tree& tree, const Model& model) {
+  if (model.parameters && tree.interconnect() != nullptr) {
+    throw Error(Fault::kUnsupported,
+                "parameters: expected a machine whose network is a tree of switches, found a torus, mesh, dragonfly or "
+                "matrix: its machine file gives the latency and bandwidth of its links");
+  }
   return model.parameters ? simulate::level_costs(tree, *model.parameters) : simulate::level_costs(tree);
 }
 
@@ -202,7 +209,7 @@ class TimedPlanner {
     const Candidate& best = candidates_[which];
     LimitedPlan found{which == 0 ? std::move(by_engine_) : table_of(best), {}};
     found.plan.algorithm = objective_name(waiting_ ? Objective::kTime : Objective::kBottleneck);
-    found.plan.gain = best.score.better_than(named("identity").score);
+    found.plan.gain = best.placement.leaf_of != named("identity").placement.leaf_of;
     found.plan.stopped = stopped_;
     for (const place::CostRow& row : found.plan.costs) {
       found.limits.push_back(row.placement == "plan" ? best.limit : named(row.placement).limit);

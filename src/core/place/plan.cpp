@@ -113,8 +113,8 @@ class Planner {
     if (options_.algorithm != "best") return run(options_.algorithm);
     constexpr std::array<std::string_view, 3> kPortfolio{"engine", "greedy", "round-robin"};
     Evaluated best = run(kPortfolio[0]);
-    for (std::size_t i = 1; i < kPortfolio.size() && go_on(); ++i) {
-      if (needs_lists(kPortfolio.at(i)) && weights_.is_matrix()) continue;
+    for (std::size_t i = 1; i < kPortfolio.size(); ++i) {
+      if (needs_lists(kPortfolio.at(i)) && (!go_on() || weights_.is_matrix())) continue;
       Evaluated next = run(kPortfolio[i]);
       if (next.cost.total < best.cost.total) best = std::move(next);
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/index.h"
+#include "core/base/scale.h"
 #include "core/base/workers.h"
 #include "core/place/divide/bisection.h"
 #include "core/place/graph/graph.h"
@@ -49,7 +50,7 @@ Guided guided(const WeightedGraph& graph) {
   double largest = 0;
   for (const double weight : graph.weights) largest = std::max(largest, weight);
   for (const double pull : graph.pull) largest = std::max(largest, std::abs(pull));
-  const double scale = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1;
+  const double scale = scale_to(0, largest);
   Guided made;
   made.graph.offset.assign(graph.begin.begin(), graph.begin.end());
   made.graph.size.assign(graph.weight.begin(), graph.weight.end());

@@ -90,7 +90,7 @@ class SwitchLinks final : public NetworkLinks {
     }
     const topo::Uplinks& up = tree_.level(tree_.level_of(object)).uplinks;
     const double bandwidth = up.bandwidth.value_or(below / up.oversubscription);
-    upwards_[at(object)] = below;
+    upwards_[at(object)] = bandwidth;
     if (bandwidth < below) add_port(object, bandwidth);
   }
 

@@ -15,6 +15,7 @@
 
 #include "core/base/index.h"
 #include "core/base/random.h"
+#include "core/base/scale.h"
 #include "core/base/workers.h"
 
 namespace ranktree::core::place::engine {
@@ -176,7 +177,7 @@ std::vector<double> totals_of(const Guide& graph, Workers& workers) {
 Piece guide_of(const Graph& graph, Workers& workers) {
   double largest = 0;
   for (const Arc& arc : graph.arcs) largest = std::max(largest, arc.weight);
-  const double scale = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1;
+  const double scale = scale_to(0, largest);
   Piece piece;
   piece.graph.offset = graph.offset;
   piece.graph.size = graph.size;

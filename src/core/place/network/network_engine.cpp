@@ -146,7 +146,8 @@ class NetworkEngine {
     const exact::Network network{[&](auto a, auto b) { return distances_.between(node(a), node(b)); },
                                  all_nodes_alike()};
     Workers workers(1, input_.go_on);
-    auto found = exact::cheapest(slots, graph_, network, best_cost_, workers, best_);
+    const std::vector<Slot> start = engine::slots_of(slots, distances_.placement_of(best_));  // with pins first
+    auto found = exact::cheapest(slots, graph_, network, best_cost_, workers, start);
     if (found) keep(std::move(*found));
   }
 
