@@ -20,6 +20,7 @@ Hosts = Annotated[
 ]
 HostFile = Annotated[Path | None, Option(metavar="FILE", help="Hosts to place on, one a line, as mpirun reads them.")]
 EVERY_HOST = "all"
+HOST_NAME = re.compile(r"[A-Za-z0-9._-]+")
 FLUX_SECONDS = 10
 SHOWN = 4
 
@@ -32,6 +33,12 @@ class Allocation:
     source: str
     named: bool = False  # by the user, not by the job
     cpus: tuple[int, ...] = ()  # that the job has on each host, where the scheduler reports them
+
+    def __post_init__(self) -> None:
+        """Refuses what is no host name, by the name of its source."""
+        for host in self.hosts:
+            if not HOST_NAME.fullmatch(host):
+                raise ValueError(f"{self.source}: expected the name of a host, found {host!r}")
 
     def holds(self, host: str) -> bool:
         """Whether a host is one of these, with or without its domain."""

@@ -1,5 +1,6 @@
 """A child process that stands in for this one: its signals, its exit code."""
 
+import importlib
 import os
 import signal
 import sys
@@ -22,6 +23,15 @@ FORWARDED = {
 }
 ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
 GRACE_SECONDS = 5
+
+
+class Interrupted(Exception):
+    """A signal requested the end of this process; `number` is the signal."""
+
+    def __init__(self, number: int) -> None:
+        """Remembers the signal."""
+        super().__init__(signal.Signals(number).name)
+        self.number = number
 
 
 class Child:
@@ -104,6 +114,18 @@ class Child:
             os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def import_with_threads(module: str) -> None:
+    """Imports what starts threads of its own, as numpy does: with signals blocked, which is for Child to receive.
+
+    A signal to a process goes to any thread that does not block it, and would end us without our child.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
+    try:
+        importlib.import_module(module)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def run_through(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Runs a command to its end, signals passed on; its exit code, or minus the signal of its termination."""
     return Child(arguments, environment).run()
@@ -121,7 +143,7 @@ def become(arguments: list[str]) -> NoReturn:
         raise OSError(f"{arguments[0]}: {error.strerror}") from None
 
 
-def become_result(code: int) -> None:
+def become_result(code: int) -> NoReturn:
     """Exits with the code of the child, or is terminated by its signal."""
     sys.stdout.flush()
     sys.stderr.flush()

@@ -198,9 +198,8 @@ def find_library(name: str, user: Elf) -> Elf | None:
         candidates += loader_cache().get(name, [])
         candidates += [f"{folder}/{name}" for folder in SYSTEM_FOLDERS]
     for candidate in candidates:
-        path = Path(candidate)
-        if path.is_file():
-            found = read_elf(path)
+        if os.path.isfile(candidate):  # noqa: PTH113 - false, no error, in a folder that may not be entered
+            found = read_elf(Path(candidate))
             if found is not None and found.kind == user.kind:
                 return found
     return None

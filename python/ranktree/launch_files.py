@@ -20,7 +20,8 @@ def write_files(folder: Path, files: Files, force: bool) -> list[Path]:
         for name, content, executable in files:
             path = folder / f"{name}.{os.getpid()}.tmp"
             temporary.append((path, folder / name))
-            with path.open("x", encoding="ascii") as file:  # never through a link that another user has put there
+            # Never through a link that another user has put there; words of the program may be any bytes.
+            with path.open("x", encoding="utf-8", errors="surrogateescape") as file:
                 file.write(content)
             if executable:
                 path.chmod(path.stat().st_mode | 0o111 & ~current_umask())

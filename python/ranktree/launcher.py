@@ -250,8 +250,8 @@ def real_name(host: str) -> str:
 
 
 def hosts_in_file(path: Path) -> Iterator[str]:
-    """The first word of each line, without Hydra's `:processes`."""
-    for line in path.read_text(encoding="utf-8").splitlines():
+    """The first word of each line, without Hydra's `:processes` and Open MPI's `user@`."""
+    for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
         words = line.partition("#")[0].split()
         if words:
-            yield words[0].partition(":")[0]
+            yield words[0].partition(":")[0].rpartition("@")[2]

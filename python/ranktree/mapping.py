@@ -12,6 +12,7 @@ from ranktree.compare import Request, Result, compare
 from ranktree.grids import BetterGrid, better_grid
 from ranktree.interrupt import Interruption
 from ranktree.measures import METRICS
+from ranktree.model import seconds_text
 from ranktree.objective import Model, planned, resource_text
 from ranktree.pattern import expand, natural_model, read, read_whole
 from ranktree.placement import square
@@ -21,14 +22,6 @@ from ranktree.report.verdict import modelled, percent
 from ranktree.usable_machine import Notify
 
 FORMAT, VERSION = "ranktree-map", 1
-
-
-def seconds_text(seconds: float) -> str:
-    """`1.2 s`, `35 ms`, `4.1 us`."""
-    for unit, factor in (("s", 1.0), ("ms", 1e3)):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} us"
 
 
 def limit_lines(limits: list[dict[str, Any]]) -> list[str]:
@@ -45,15 +38,7 @@ def limit_lines(limits: list[dict[str, Any]]) -> list[str]:
 
 def sentence(plan: _core.Plan, limits: list[dict[str, Any]], worthwhile: float) -> str:
     """What the plan saves: of the objective's seconds where these chose it, else of the cost."""
-    if plan.algorithm not in ("time", "bottleneck"):
-        return str(modelled(plan, worthwhile)["sentence"])
-    seconds = {limit["placement"]: limit["seconds"] for limit in limits}
-    name = "traced" if "traced" in seconds else "identity"
-    before, after = seconds[name], seconds["plan"]
-    if after <= 0 or before / after - 1 <= worthwhile:
-        return f"Nothing worth changing: no placement found is modelled more than {worthwhile:.0%} faster than {name}."
-    faster = f"{before / after:.2f}x faster"
-    return f"Modelled time: {seconds_text(before)} {name}, {seconds_text(after)} by the plan, {faster}."
+    return str(modelled(plan, limits, worthwhile)["sentence"])
 
 
 def change(before: float, after: float) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ranktree import _core
 from ranktree.allocation import allocation, hosts_of_launch
+from ranktree.child import import_with_threads
 from ranktree.launch_files import write_files
 from ranktree.launcher import take_apart
 from ranktree.usable_machine import Notify, usable_machine
@@ -29,6 +30,7 @@ class Placing:
 
 def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notify) -> Path:
     """Places the pattern's ranks on the hosts of the launch; the plan's file in `folder`."""
+    import_with_threads("numpy")
     from ranktree.objective import Model, planned  # noqa: PLC0415  numpy, where a plan is made
     from ranktree.pattern import expand, natural_model, read  # noqa: PLC0415
     from ranktree.traced_hosts import fit_hosts  # noqa: PLC0415

@@ -96,7 +96,7 @@ def rewrite(
 ) -> list[str]:
     """The command with the launch's options and `program`, its wrapper included."""
     started = [] if launch["program_in_file"] else [*launch["wrapper"], *program]
-    chosen = any(option.name in {"K", "kill-on-bad-exit"} for option in command.options)
+    chosen = any(option.name == "kill-on-bad-exit" or option.words[0].startswith("-K") for option in command.options)
     options = [word for word in launch["options"] if not (chosen and word.startswith("--kill-on-bad-exit"))]
     return [*command.prefix, command.starter, *kept, *options, *started]
 

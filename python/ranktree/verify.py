@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ranktree import _core
-from ranktree.child import Child
+from ranktree.child import Child, Interrupted
 from ranktree.helpers import MARKS, built, library_text
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, program_file, version_numbers
@@ -23,10 +23,6 @@ HELPER_MARK = '{"format":"ranktree-ranks"'
 Slots = Sequence[tuple[str, list[int]]]
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
 PrepareIn = Callable[[list[str], Path], tuple[list[str], dict[str, str]]]
-
-
-class Interrupted(Exception):
-    """A signal requested the end of this process while the verification ran."""
 
 
 def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path, compare_pus: bool) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ranktree import _core
-from ranktree.child import Child
+from ranktree.child import Child, Interrupted
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, built, not_built
 from ranktree.launcher import identify_in, option_from
 from ranktree.launcher_options import COUNTS
 from ranktree.measures import METRICS, OBJECTIVES
 from ranktree.shim import Command
-from ranktree.verify import Interrupted, matching_helper
+from ranktree.verify import matching_helper
 
 SECONDS = 300
 HELPER = "ranktree-reorder-"

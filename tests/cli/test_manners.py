@@ -7,6 +7,8 @@ import re
 import resource
 import signal
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,8 @@ from ranktree.cli.main import load_verb
 from ranktree.cli.options import Option, names_of, parameters_of
 from ranktree.shared_files import ranks_without
 from ranktree.shim import read_command
+
+from tests.helpers.mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
 HELP_SECONDS = 0.25
@@ -256,6 +260,94 @@ def test_man_pages_are_made_of_the_same_texts(ranktree, tmp_path: Path) -> None:
             if isinstance(parameter.declared, Option):
                 assert names_of(parameter)[0].partition("/")[0] in shown
                 assert " ".join(parameter.declared.help.split())[:40] in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("stream", "words", "code", "text"),
+    [
+        (">/dev/full", "topo core:2", 1, "ranktree: standard output: No space left on device\n"),
+        (">/dev/full", "tune --help", 1, "ranktree: standard output: No space left on device\n"),
+        (">&-", "topo core:2", 0, ""),
+        (">&-", "--version", 0, ""),
+        ("2>&-", "topo core:", 1, ""),
+    ],
+)
+def test_output_that_cannot_be_written_is_one_line(command: str, stream: str, words: str, code: int, text: str) -> None:
+    line = f"{command} {words} {stream}"
+    result = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (code, "", text)
+
+
+def test_folders_that_cannot_be_entered_are_passed_over(ranktree, tmp_path: Path) -> None:
+    """One whose name is too long fails like one of another user, who may be root here."""
+    folder = f"/tmp/{'x' * 300}"
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        assert ranktree("topo", "core:2", env=os.environ | {name: folder}, cwd=tmp_path).returncode == 0
+    result = ranktree("doctor", "--json", env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}, cwd=tmp_path)
+    assert json.loads(result.stdout)["format"] == "ranktree-doctor"
+    library = ranktree("trace", "--", "/bin/true", env=os.environ | {"LD_LIBRARY_PATH": folder}, cwd=tmp_path)
+    assert "too long" not in library.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("simulate", "--time-limit", "-3"), "--time-limit: expected a number above 0, found -3"),
+        (("compare", "--time-limit", "nan"), "--time-limit: expected a number above 0, found nan"),
+        (("optimize", "--time-limit", "0"), "--time-limit: expected a number above 0, found 0"),
+        (("optimize", "--seed", str(2**64)), f"--seed: expected at most {2**64 - 1}, found {2**64}"),
+        (("simulate", "--overhead", "inf"), "--overhead: expected a finite number, found inf"),
+        (("simulate", "--eager", str(2**80)), "--eager: expected at most "),
+    ],
+)
+def test_numbers_beyond_their_bounds_are_wrong_usage(ranktree, words: tuple[str, ...], text: str) -> None:
+    result = ranktree(*words, "--", "true")
+    assert result.returncode == 2
+    assert text in result.stderr
+
+
+def test_hosts_that_are_no_names_are_named_with_their_source(ranktree, ring: Path, tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_bytes(b"# \xe9t\xe9\nuser@n1:2 slots=2\n")
+    plan = tmp_path / "plan.json"
+    assert ranktree("map", ring, "--machine", "node:1 core:64", "--hostfile", hosts, "-o", plan).returncode == 0
+    assert [host["name"] for host in json.loads(plan.read_text(encoding="ascii"))["hosts"]] == ["n1"]
+    hosts.write_bytes(b"n\xe9\n")
+    for words, source in ((("--hostfile", hosts), hosts), (("--hosts", "n\u00e9"), "--hosts")):
+        result = ranktree("map", ring, "--machine", "node:1 core:64", *words)
+        assert result.returncode == 1
+        assert result.stderr.startswith(f"ranktree: {source}: expected the name of a host, found ")
+        assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_an_ended_bench_leaves_no_ranks(number: int, mpi: Mpi, command: str) -> None:
+    seconds = f"60.{os.getpid()}"
+    words = [command, "bench", "bcast", "--sizes", "8", "--seconds", seconds, "--", *mpi.launch(2)]
+    with subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, start_new_session=True) as process:
+        wait_until(lambda: count_running(f"--seconds\0{seconds}\0") >= 4)  # ours, the launcher's, two ranks
+        process.send_signal(number)
+        assert process.wait(timeout=60) == -number
+    wait_until(lambda: count_running(f"--seconds\0{seconds}\0") == 0)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """For a minute at most."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def count_running(words: str) -> int:
+    """Processes with these words on their command lines."""
+    found = 0
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += words.encode() in path.read_bytes()
+        except OSError:
+            continue
+    return found
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])

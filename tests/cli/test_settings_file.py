@@ -108,3 +108,16 @@ def test_a_refused_key_is_wrong_usage_and_nothing_is_done(ranktree, tmp_path: Pa
     variables["XDG_CONFIG_HOME"] = str(tmp_path)
     assert ranktree("topo", "core:2", cwd=tmp_path, env=variables).returncode == 0
     assert (tmp_path / "machine.json").is_file()
+
+
+def test_a_file_gives_an_option_that_must_be_given(ranktree, tmp_path: Path) -> None:
+    result = ranktree("predict", "bcast", cwd=tmp_path)
+    assert result.returncode == 2
+    assert "the following arguments are required: --np" in result.stderr
+    settings = tmp_path / "ranktree.toml"
+    settings.write_text("[predict]\nnp = 4\n", encoding="ascii")
+    assert ranktree("predict", "bcast", "--machine", "core:4", cwd=tmp_path).returncode == 0
+    settings.write_bytes(b"# \xe9t\xe9\n")
+    result = ranktree("predict", "bcast", "--np", 4, cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr.startswith("ranktree: ranktree.toml: ")

@@ -189,6 +189,27 @@ def test_a_signal_reaches_the_launcher(command, make_plan, tmp_path, mpiexec, nu
     assert not list(tmp_path.glob(".ranktree-*"))
 
 
+@two_pus
+def test_two_signals_at_once_reach_a_placed_launcher(ranktree, command, tmp_path, mpiexec) -> None:
+    """As Slurm ends a job: SIGCONT, SIGTERM. numpy's threads must receive neither."""
+    pattern = tmp_path / "pair.csv"
+    pattern.write_text("# ranks=2\nsrc,dst,messages,bytes\n0,1,1,8\n", encoding="ascii")
+    words = [command, "run", "--pattern", pattern, "--", mpiexec, "-n", 2, "sleep", SLEPT]
+    for _ in range(3):
+        process = subprocess.Popen(list(map(str, words)), env=environment(), cwd=tmp_path, start_new_session=True)
+        deadline = time.monotonic() + 120
+        while count_sleepers() < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert count_sleepers() == 2
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+        while count_sleepers() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert count_sleepers() == 0
+        assert not list(tmp_path.glob(".ranktree-*"))
+
+
 def count_sleepers() -> int:
     """Running processes of `sleep` that tests of this process started."""
     found = 0
@@ -240,7 +261,7 @@ def test_pus_that_this_node_does_not_have_are_refused_before_the_launch(
         assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("own", [[], ["-K"], ["--kill-on-bad-exit=0"]], ids=["default", "short", "long"])
+@pytest.mark.parametrize("own", [[], ["-K"], ["-K0"], ["--kill-on-bad-exit=0"]])
 def test_srun_ends_the_step_with_its_first_failed_rank(ranktree, make_plan, tmp_path, monkeypatch, own) -> None:
     """Slurm does not do so by itself; what the command has is kept."""
     srun = tmp_path / "bin/srun"

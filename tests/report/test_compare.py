@@ -86,6 +86,26 @@ def test_plans_are_compared_by_level(ranktree: Callable, tmp_path: Path) -> None
     assert found["gain"] == pytest.approx(1 - totals[1] / totals[0])
 
 
+def test_plans_that_cannot_be_compared_are_refused(ranktree: Callable, tmp_path: Path) -> None:
+    plans = {}
+    for ranks in (3, 4):
+        pattern = tmp_path / f"{ranks}.csv"
+        pattern.write_text(f"# ranks={ranks}\nsrc,dst,messages,bytes\n0,2,1,8\n", encoding="ascii")
+        plans[ranks] = tmp_path / f"{ranks}.json"
+        assert ranktree("map", pattern, "--machine", "node:2 core:2", "-o", plans[ranks]).returncode == 0
+    result = ranktree("compare", plans[4], plans[3])
+    assert result.returncode == 1
+    assert f"{plans[3]}: expected a plan of as many ranks as {plans[4]}, 4; found 3" in result.stderr
+    document = json.loads(plans[4].read_text(encoding="ascii"))
+    document["costs"] = [row for row in document["costs"] if row["placement"] != "plan"]
+    partial = tmp_path / "partial.json"
+    partial.write_text(json.dumps(document), encoding="ascii")
+    for words in (("compare", plans[4], partial), ("report", tmp_path / "4.csv", "--plan", partial)):
+        result = ranktree(*words)
+        assert result.returncode == 1
+        assert result.stderr.startswith(f"ranktree: {partial}: costs: expected ")
+
+
 def test_refusals(ranktree: Callable, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text('{"format": "ranktree-runs", "version": 1, "series": [{"name": "x", "values": [0]}]}')

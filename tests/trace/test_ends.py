@@ -129,10 +129,17 @@ def test_recover_makes_the_file_of_a_killed_trace(command, ranktree, mpi, output
     refused = ranktree("trace", "-o", output, *mpi.launch(1, mpi.program("trace_ends")))
     assert refused.returncode == 1
     assert "app.npz.parts: left by another run" in refused.stderr
+    text = output.with_suffix(".txt")
+    refused = ranktree("trace", "--recover", output, "-o", text)
+    assert refused.returncode == 2
+    assert f"{text}: expected a name with the ending .npz" in refused.stderr
+    assert parts.is_dir()
+    assert not text.exists()
     result = ranktree("trace", "--recover", output)
     assert result.returncode == 0, result.stderr
     assert "partial" in result.stderr
     assert not parts.exists()
+    assert "incomplete: not every rank came through MPI_Finalize" in ranktree("report", output).stdout
     check(read_trace(output), read_expected(expect_folder))
 
 

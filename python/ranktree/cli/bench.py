@@ -111,21 +111,27 @@ def of_launcher(starter: str, known: dict[str, Path]) -> str:
 
 
 def run(words: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The lines that rank 0 prints, as they come. RuntimeError when the launch fails."""
-    try:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-    except OSError as error:
-        raise OSError(f"{words[0]}: {error.strerror}") from None
-    ended = False
-    try:
-        for line in process.stdout or ():
-            if line.startswith('{"'):
-                yield json_module.loads(line)
-        ended = True
-    finally:
-        if not ended:
-            process.terminate()
-        process.wait()
+    """The lines that rank 0 prints, as they come. RuntimeError when the launch fails.
+
+    A signal to terminate this process terminates the launch, too.
+    """
+    from ranktree.runs.process import ends_cleanly  # noqa: PLC0415  where something is started
+
+    with ends_cleanly():
+        try:
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        except OSError as error:
+            raise OSError(f"{words[0]}: {error.strerror}") from None
+        ended = False
+        try:
+            for line in process.stdout or ():
+                if line.startswith('{"'):
+                    yield json_module.loads(line)
+            ended = True
+        finally:
+            if not ended:
+                process.terminate()
+            process.wait()
     if process.returncode != 0:
         raise RuntimeError(f"{words[0]}: exit code {process.returncode}")
 

@@ -23,7 +23,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         str | None, Option(help="one group: the time in the program's output [the wall time]")
     ] = None,
     unit: Annotated[str, Option(help="of the time that --metric-regex finds")] = "s",
-    time_limit: Annotated[float | None, Option(help="SECONDS of one run")] = None,
+    time_limit: Annotated[float | None, Option(above=0, help="SECONDS of one run")] = None,
     seed: Annotated[int, Option(min=0, help="of the resampling")] = 1,
     output: Annotated[Path | None, Option("-o", "--output", decides="written", help="write the runs here")] = None,
     plot: Annotated[Path | None, Option(decides="written", help="write a picture (SVG) here")] = None,
@@ -97,10 +97,10 @@ def named(commands: list[list[str]]) -> list["Series"]:
 
 def measure_all(what: Any, unit: str, seed: int, output: Path | None) -> dict[str, Any]:
     """Runs everything. Complete rounds are written to `output` even when a run fails or the user interrupts."""
-    from ranktree.child import become_result  # noqa: PLC0415
+    from ranktree.child import Interrupted, become_result  # noqa: PLC0415
     from ranktree.runs.document import document, save  # noqa: PLC0415
     from ranktree.runs.interleave import measure  # noqa: PLC0415
-    from ranktree.runs.process import Interrupted, ends_cleanly  # noqa: PLC0415
+    from ranktree.runs.process import ends_cleanly  # noqa: PLC0415
 
     label = "wall time" if what.pattern is None else f"what '{what.pattern.pattern}' finds"
 

@@ -23,7 +23,7 @@ def settings_of(verb: str, options: Mapping[str, str]) -> Mapping[str, Any]:
 
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: {error}") from None
     for name, table in tables.items():
         require_known(path, "a command", name, VERBS)
@@ -40,7 +40,7 @@ def find() -> Path | None:
     """The file of the current folder, whose path is relative, else the user's."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 - there may be no home
     for path in (Path(FILE), Path(home) / "ranktree" / FILE):
-        if path.is_file():
+        if os.path.isfile(path):  # noqa: PTH113 - false, no error, in a folder that may not be entered
             return path
     return None
 

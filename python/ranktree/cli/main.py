@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from ranktree.child import Interrupted, become_result
 from ranktree.cli import ABOUT, COMMON, VERBS
 from ranktree.cli.options import BadParameter, Exit, Verb, nearest, overview, parse
 
@@ -13,19 +14,39 @@ FAILURE, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 
 def main() -> None:
     """Runs one verb; a failure is one line on stderr and exit code 1, wrong usage exit code 2."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  it was closed
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    become_result(flushed(result()))
+
+
+def result() -> int:
+    """The exit code of the command line, or minus the signal of its termination."""
     try:
         run(sys.argv[1:])
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader has enough; Python would complain again when it closes the stream
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(FAILURE)
+    except BrokenPipeError:  # the reader has enough
+        return FAILURE
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except Exit as done:
-        sys.exit(done.code)
+        return INTERRUPTED
+    except Interrupted as interrupted:
+        return -interrupted.number
+    except (Exit, SystemExit) as done:
+        return int(done.code or 0)
     except (OSError, ValueError, RuntimeError) as error:
         print(f"ranktree: {error}", file=sys.stderr)
-        sys.exit(FAILURE)
+        return FAILURE
+    return 0
+
+
+def flushed(code: int) -> int:
+    """The exit code, a failure where the output cannot be written: Python would complain, and exit with 120."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if code == 0 and not isinstance(error, BrokenPipeError):
+            print(f"ranktree: standard output: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return code or FAILURE
+    return code
 
 
 def run(words: Sequence[str]) -> None:

@@ -94,7 +94,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     threads_per_rank: Annotated[int, Option(min=1, max=MOST, help="so many neighbouring places a rank")] = 1,
     preset: Annotated[str, Option(help="how hard the engine searches: fast, default or strong")] = "default",
     threads: Annotated[int, Option(min=1, max=MOST, help="at most so many; the plan does not depend on it")] = 1,
-    time_limit: Annotated[float | None, Option(help="SECONDS, then the best found so far is kept")] = None,
+    time_limit: Annotated[float | None, Option(above=0, help="SECONDS, then the best found so far is kept")] = None,
     forbid: Annotated[list[str] | None, Option(help="PUs not to use: 0,2-3 on every host, or HOST:0,2-3")] = None,
     pin: Annotated[list[str] | None, Option(help="RANK=PU or RANK=HOST:PU: where a rank must sit")] = None,
     comparison: Annotated[
@@ -130,8 +130,6 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     choice(collectives, COLLECTIVE_MODELS, "--collectives")
     choice(preset, PRESETS, "--preset")
     wanted = read_pins(pin or [], comparison)
-    if time_limit is not None and not time_limit > 0:
-        raise BadParameter(f"expected a number above 0, found {time_limit:g}", param_hint="--time-limit")
     if output is not None:
         require_writable(Path(output))
     tree, described = usable_machine(machine, network, allocation(hosts, hostfile), note)

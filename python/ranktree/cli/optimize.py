@@ -28,14 +28,14 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         str | None, Option(help="one group: the time in the program's output [the wall time]")
     ] = None,
     unit: Annotated[str, Option(help="of the time that --metric-regex finds")] = "s",
-    time_limit: Annotated[float | None, Option(help="SECONDS of one run")] = None,
+    time_limit: Annotated[float | None, Option(above=0, help="SECONDS of one run")] = None,
     verify_hosts: Annotated[
         bool, Option("--verify-hosts", help="verify hosts only (where the PUs are emulated)")
     ] = False,
     no_verify: Annotated[bool, Option("--no-verify", help="do not verify where the plans put the ranks")] = False,
     worthwhile: Annotated[float, Option(min=0, max=100, help="PERCENT: a smaller gain is no gain")] = 2.0,
     fail_if_no_gain: Annotated[bool, Option("--fail-if-no-gain", help="exit code 4 without a gain")] = False,
-    seed: Annotated[int, Option(min=0, help="of placement and resampling")] = 1,
+    seed: Annotated[int, Option(min=0, max=2**64 - 1, help="of placement and resampling")] = 1,
     mpi: Annotated[str | None, Option(envvar="RANKTREE_MPI", help="as for `ranktree trace`")] = None,
     folder: Annotated[
         Path | None, Option("-o", "--output", decides="written", help="folder of the results [ranktree-PROGRAM]")
@@ -47,11 +47,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     Leaves the plan, the launcher's own files, the runs and a report in a folder that all nodes see.
     """
     # #lizard forgives the number of parameters: every option is one
-    from ranktree.child import become_result  # noqa: PLC0415  the extension and numpy, for this verb only
+    from ranktree.child import Interrupted, become_result  # noqa: PLC0415  the extension and numpy, for this verb only
     from ranktree.optimize.steps import Result, Wishes, as_document, optimize  # noqa: PLC0415
     from ranktree.runs.interleave import compiled  # noqa: PLC0415
-    from ranktree.runs.process import Interrupted, ends_cleanly  # noqa: PLC0415
-    from ranktree.verify import Interrupted as VerifyInterrupted  # noqa: PLC0415
+    from ranktree.runs.process import ends_cleanly  # noqa: PLC0415
 
     compiled(metric_regex)
     check = "nothing" if no_verify else "hosts" if verify_hosts else "pus"
@@ -76,9 +75,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     try:
         with ends_cleanly():
             optimize(wishes, result, notify)
-    except (Interrupted, VerifyInterrupted) as interrupted:
+    except Interrupted as interrupted:
         show_left(result, chosen)
-        become_result(-interrupted.args[0] if isinstance(interrupted, VerifyInterrupted) else -interrupted.number)
+        become_result(-interrupted.number)
     except (RuntimeError, ValueError, OSError):
         show_left(result, chosen)
         raise

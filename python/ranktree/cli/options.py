@@ -7,6 +7,7 @@ values of an Enum, bool (a flag), list of them (repeatable, or all words that ar
 import argparse
 import enum
 import inspect
+import math
 import os
 import sys
 import textwrap
@@ -49,6 +50,7 @@ class Option:
     envvar: str = ""
     min: float | None = None
     max: float | None = None
+    above: float | None = None
     decides: str = ""
 
     def __init__(self, *names: str, **settings: Any) -> None:
@@ -157,7 +159,8 @@ def expected_of(kind: Callable[[str], Any]) -> str:
 
 def converter(parameter: Parameter) -> Callable[[str], Any]:
     """From a word to a value of the parameter's type, within its bounds."""
-    least, most = getattr(parameter.declared, "min", None), getattr(parameter.declared, "max", None)
+    bounds = (getattr(parameter.declared, name, None) for name in ("above", "min", "max"))
+    above, least, most = bounds
 
     def convert(text: str) -> Any:
         try:
@@ -165,10 +168,14 @@ def converter(parameter: Parameter) -> Callable[[str], Any]:
         except ValueError:
             expected = expected_of(parameter.kind)
             raise argparse.ArgumentTypeError(f"expected {expected}, found '{text}'") from None
+        if above is not None and not value > above:
+            raise argparse.ArgumentTypeError(f"expected a number above {above}, found {text}")
         if least is not None and not value >= least:
             raise argparse.ArgumentTypeError(f"expected at least {least}, found {text}")
         if most is not None and not value <= most:
             raise argparse.ArgumentTypeError(f"expected at most {most}, found {text}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise argparse.ArgumentTypeError(f"expected a finite number, found {text}")
         return value
 
     return convert
@@ -229,7 +236,7 @@ def add_option(parser: Parser, parameter: Parameter, declared: Option) -> None:
         return
     settings["metavar"] = declared.metavar or value_shown(parameter.kind)
     settings["type"] = converter(parameter)
-    parser.add_argument(*on, action="append" if parameter.many else "store", required=parameter.required, **settings)
+    parser.add_argument(*on, action="append" if parameter.many else "store", **settings)
 
 
 def value_shown(kind: Callable[[str], Any]) -> str:
@@ -295,6 +302,8 @@ def not_given(parameter: Parameter, settings: Mapping[str, Any]) -> Any:
     for name in setting_names(parameter):
         if name in settings:
             return from_setting(parameter, name, settings[name])
+    if parameter.required and isinstance(parameter.declared, Option):
+        raise BadParameter(f"the following arguments are required: {max(names_of(parameter), key=len)}")
     if parameter.required:
         raise BadParameter(f"missing argument {parameter.shown}")
     return parameter.default

@@ -16,7 +16,7 @@ from typing import Annotated
 
 from ranktree import _core, collectives, verify, world
 from ranktree.allocation import HostFile, Hosts, other_hosts
-from ranktree.child import become, become_result, run_through
+from ranktree.child import Interrupted, become, become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, slurm_binds, take_apart
@@ -183,7 +183,10 @@ class Source:
             raise BadParameter("--machine and --network need --pattern APP.npz")
 
     def file(self, words: Sequence[str], folder: Path) -> Path:
-        """The plan's file: as given where it is for the hosts of this launch; else made anew, or refused."""
+        """The plan's file: as given where it is for the hosts of this launch; else made anew, or refused.
+
+        A signal to terminate raises Interrupted while a plan is made.
+        """
         if self.plan is not None:
             reason = other_hosts(self.plan, words, self.placing.hosts, self.placing.hostfile)
             if reason is None:
@@ -191,7 +194,10 @@ class Source:
             if self.placing.pattern is None:
                 raise ValueError(f"{reason}: --pattern APP.npz beside --plan places the ranks anew")
             echo(f"ranktree: {reason}: placing the ranks anew", err=True)
-        return make_plan(self.placing, words, folder, lambda text: echo(f"ranktree: {text}", err=True))
+        from ranktree.runs.process import ends_cleanly  # noqa: PLC0415  only where a plan is made
+
+        with ends_cleanly():
+            return make_plan(self.placing, words, folder, lambda text: echo(f"ranktree: {text}", err=True))
 
 
 class Check(Enum):
@@ -272,8 +278,8 @@ def show_changes(order: world.Reorder, words: Sequence[str], source: Source, fol
             if source:
                 prepare = placing(words, source.file(words, place), place).prepare
             lines = world.dry_run(order, started, prepare, place)
-        except verify.Interrupted as interrupted:
-            become_result(-interrupted.args[0])
+        except Interrupted as interrupted:
+            become_result(-interrupted.number)
         echo("\n".join(lines))
 
 
@@ -356,8 +362,8 @@ def run_placed(
             if code == 1 and launch.command.launcher == "openmpi4" and starts_nothing(launch):
                 echo(STARTS_NOTHING, err=True)
             return code
-        except verify.Interrupted as interrupted:
-            return -int(interrupted.args[0])
+        except Interrupted as interrupted:
+            return -interrupted.number
 
 
 def starts_nothing(launch: PlacedLaunch) -> bool:

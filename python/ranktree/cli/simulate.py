@@ -109,7 +109,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     unit: Annotated[str, Option(help="one rank a core or a pu")] = "core",
     overhead: Annotated[float, Option(min=0, help="seconds of a rank for each send and receive")] = USUAL_OVERHEAD,
     eager: Annotated[
-        int, Option(min=0, metavar="BYTES", help="sends from so many bytes on wait for their receive")
+        int, Option(min=0, max=2**31 - 1, metavar="BYTES", help="sends from so many bytes on wait for their receive")
     ] = EAGER,
     collectives: Annotated[
         str | None,
@@ -132,7 +132,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         bool, Option("--share-globals", help="ranks share global variables: for programs that write none")
     ] = False,
     memory_per_rank: Annotated[int, Option(min=0, help="bytes each rank allocates, for the estimate")] = 0,
-    time_limit: Annotated[float | None, Option(help="SECONDS of this machine, then the simulation ends")] = None,
+    time_limit: Annotated[
+        float | None, Option(above=0, help="SECONDS of this machine, then the simulation ends")
+    ] = None,
     json: Annotated[bool, Option("--json", help="print JSON")] = False,
     progress: Annotated[
         bool | None, Option("--progress/--quiet", help="lines about ranks that have finished [on a terminal]")

@@ -149,15 +149,21 @@ def trace_without_run(words: list[str], output: Path, ranks: int, closing: Closi
 
 def check_output(output: Path) -> Path:
     """The absolute path of the output. Refuses before the run what would lose the trace after it."""
-    if output.suffix != ".npz":
-        raise BadParameter(f"{output}: expected a name with the ending .npz")
-    path = Path(os.path.abspath(output))  # noqa: PTH100 - symbolic links stay as the user wrote them
-    require_writable(path)
+    path = trace_file(output)
     if os.path.lexists(parts_folder(path)):
         raise ValueError(
             f"{parts_folder(path)}: left by another run: 'ranktree trace --recover {output}' makes its pattern; or "
             "remove the folder"
         )
+    return path
+
+
+def trace_file(output: Path) -> Path:
+    """The absolute path of a name that a trace can have, in a folder that takes it."""
+    if output.suffix != ".npz":
+        raise BadParameter(f"{output}: expected a name with the ending .npz")
+    path = Path(os.path.abspath(output))  # noqa: PTH100 - symbolic links stay as the user wrote them
+    require_writable(path)
     return path
 
 
@@ -180,7 +186,7 @@ def recover_only(recover: Path, output: Path, closing: Closing) -> None:
     parts = parts_folder(Path(os.path.abspath(recover)))  # noqa: PTH100
     if not parts.is_dir():
         raise ValueError(f"{parts}: no such folder: nothing to recover")
-    put_together(parts, output, closing)
+    put_together(parts, trace_file(output), closing)
 
 
 def recover_after(path: Path, parts: Path, closing: Closing) -> bool:
@@ -200,8 +206,8 @@ def recover_after(path: Path, parts: Path, closing: Closing) -> bool:
 def put_together(parts: Path, output: Path, closing: Closing) -> None:
     """Writes the pattern and removes the parts."""
     found = _core.recover_trace(str(parts), str(output))
-    shutil.rmtree(parts)
     close(output, closing)
+    shutil.rmtree(parts)
     if not found["complete"]:
         missing = f", nothing from {ranks_text(found['missing'])}" if found["missing"] else ""
         note(f"{output}: partial: not every rank came through MPI_Finalize{missing}")

@@ -41,9 +41,12 @@ class System:
     def programs(self) -> list[Path]:
         """Every executable file on PATH, in its order; the first of a name counts."""
         found: dict[str, Path] = {}
-        for folder in self.environment.get("PATH", "").split(os.pathsep):
-            if folder and Path(folder).is_dir():
-                for path in sorted(Path(folder).iterdir()):
-                    if path.name not in found and path.is_file() and os.access(path, os.X_OK):
-                        found[path.name] = path
+        for folder in filter(None, self.environment.get("PATH", "").split(os.pathsep)):
+            try:
+                paths = sorted(Path(folder).iterdir())
+            except OSError:
+                continue  # none, or it may not be read: as shells have it
+            for path in paths:
+                if path.name not in found and os.access(path, os.X_OK) and path.is_file():
+                    found[path.name] = path
         return list(found.values())

@@ -8,10 +8,11 @@ from ranktree.report import decisions, places, traffic
 from ranktree.report.cells import heat_map
 from ranktree.report.inputs import WORTHWHILE, Inputs, Request, gather
 from ranktree.report.launch import Launch, shell_text
-from ranktree.report.limits import limits
+from ranktree.report.limits import limit_rows, limits
 from ranktree.report.verdict import verdict
 
 FORMAT, VERSION = "ranktree-report", 1
+BY_NAME = ("treematch", "greedy", "round-robin", "random", "identity")  # algorithms that a user may have named
 DEFAULTS = {"collectives": "model", "unit": "core", "cost": "hops", "seed": 1}
 
 
@@ -24,11 +25,13 @@ def assemble(inputs: Inputs) -> dict[str, Any]:
     """The document of inputs that are already loaded."""
     pairs = traffic.Pairs(inputs.traffic)
     sums = traffic.totals(inputs, pairs)
+    by_time = limit_rows(inputs, "time")
+    bottleneck = inputs.plan is not None and inputs.plan.algorithm == "bottleneck"
     document = {
         "format": FORMAT,
         "version": VERSION,
         "title": Path(inputs.request.pattern).name,
-        "verdict": verdict(inputs, sums),
+        "verdict": verdict(inputs, sums, limit_rows(inputs, "bottleneck") if bottleneck else by_time),
         "notes": inputs.notes,
         "program": program(inputs),
         "traffic": sums,
@@ -37,7 +40,7 @@ def assemble(inputs: Inputs) -> dict[str, Any]:
         "machine": places.machine(inputs, pairs),
         "crossing": places.crossing(inputs, pairs),
         "links": places.links(inputs, pairs),
-        "limits": limits(inputs),
+        "limits": limits(inputs, by_time),
         "node_traffic": places.node_traffic(inputs, pairs),
         "top_pairs": traffic.top_pairs(inputs, pairs),
         "message_sizes": traffic.message_sizes(inputs, pairs),
@@ -110,7 +113,11 @@ def placing_words(inputs: Inputs) -> list[str]:
         words = ["--metric", (plan.metric if plan is not None else inputs.request.metric) or "size"]
     if inputs.request.collectives != DEFAULTS["collectives"]:
         words += ["--collectives", inputs.request.collectives]
-    return words + (["--seed", str(inputs.request.seed)] if inputs.request.seed != DEFAULTS["seed"] else [])
+    seed = inputs.request.seed
+    if plan is not None and inputs.request.plan is not None:
+        seed = plan.seed
+        words += ["--algorithm", plan.algorithm] if plan.algorithm in BY_NAME else []
+    return words + (["--seed", str(seed)] if seed != DEFAULTS["seed"] else [])
 
 
 def report_words(request: Request) -> list[str]:

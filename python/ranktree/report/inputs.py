@@ -125,7 +125,7 @@ def load_tree(request: Request, notify: Notify) -> "_core.Tree | None":
 
 
 def make_plan(tree: "_core.Tree", inputs: Inputs) -> "_core.Plan":
-    """The plan that `ranktree map` would write."""
+    """The plan that `ranktree map --metric` would write."""
     with named_after(inputs.request.pattern):
         return _core.make_plan(tree, inputs.traffic, "best", inputs.request.metric or "size", inputs.request.seed)
 
@@ -136,6 +136,9 @@ def require_fitting(plan: "_core.Plan", recorded: "_core.Pattern", request: Requ
         raise ValueError(f"{request.plan}: a plan of {len(plan.slots)} ranks; {request.pattern} has {recorded.ranks}")
     if request.metric is not None and request.metric != plan.metric:
         raise ValueError(f"{request.plan}: made with --metric {plan.metric}; expected --metric {request.metric}")
+    rows = [row.placement for row in plan.costs]
+    if rows and not ("plan" in rows and {"traced", "identity"}.intersection(rows)):
+        raise ValueError(f"{request.plan}: costs: expected rows 'plan' and 'identity' or 'traced', found {rows}")
 
 
 def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:

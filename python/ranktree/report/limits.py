@@ -11,23 +11,26 @@ from ranktree.report.inputs import Inputs
 from ranktree.report.remedies import remedies
 
 
-def limits(inputs: Inputs) -> list[dict[str, Any]]:
-    """A row a placement; none without a machine, without traffic, and for machines that the model does not serve."""
+def limits(inputs: Inputs, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows by time that have a limit, with what would help."""
+    slot_of = {placed.name: placed.slot_of for placed in inputs.placements}
+    limited = [row | {"sentence": sentence(row)} for row in rows if row["resource"]]
+    for row in limited:
+        row["would_help"] = remedies(inputs, limited, row, slot_of[row["placement"]])
+    return limited
+
+
+def limit_rows(inputs: Inputs, objective: str) -> list[dict[str, Any]]:
+    """A row a placement; none without a machine, and for machines that the model does not serve."""
     if inputs.tree is None:
         return []
-    rows: list[dict[str, Any]] = []
-    slots = []
+    rows = []
     for placed in inputs.placements:
         try:
-            limit = _core.limit_of(inputs.tree, inputs.traffic, placed.slot_of.astype(np.int32), ("time", None))
+            limit = _core.limit_of(inputs.tree, inputs.traffic, placed.slot_of.astype(np.int32), (objective, None))
         except (RuntimeError, ValueError):
             return []
-        if limit["resource"]:
-            row = limit | {"placement": placed.name, "label": placed.label}
-            rows.append(row | {"sentence": sentence(row)})
-            slots.append(placed.slot_of)
-    for row, slot_of in zip(rows, slots, strict=True):
-        row["would_help"] = remedies(inputs, rows, row, slot_of)
+        rows.append(limit | {"placement": placed.name, "label": placed.label})
     return rows
 
 

@@ -77,7 +77,9 @@ def facts(document: dict[str, Any]) -> Iterator[str]:
     for each in traffic["classes"]:
         yield f"  {each['label']}: {bytes_text(each['bytes'])} in {count_text(each['messages'])} messages"
     if not program["complete"]:
-        yield f"incomplete: nothing from {len(program['missing'])} ranks"
+        missing = len(program["missing"])
+        nothing = f"; nothing from {missing:,} {'rank' if missing == 1 else 'ranks'}" if missing else ""
+        yield f"incomplete: not every rank came through MPI_Finalize{nothing}"
 
 
 def notes(document: dict[str, Any]) -> Iterator[str]:

@@ -1,24 +1,31 @@
 """The result of a report in one sentence with its figure."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ranktree import _core
 from ranktree.measures import METRICS
+from ranktree.model import seconds_text
 from ranktree.report.inputs import WORTHWHILE, Inputs
 from ranktree.report.places import between_nodes
 from ranktree.report.units import bytes_text, count_text
 
 SMALLEST, LARGEST = 0.05, 99.5  # percent: what is beyond would be rounded to 0 or 100
 BEFORE = {"traced": "the traced placement", "identity": "the current rank order"}
+TIMED = ("time", "bottleneck")  # objectives whose plans are judged by modelled seconds
+Limits = Sequence[dict[str, Any]]  # a row a placement
 
 
-def verdict(inputs: Inputs, traffic: dict[str, Any]) -> dict[str, Any]:
-    """`result` for programs, `sentence` for people, `gain` as a fraction where there is one."""
+def verdict(inputs: Inputs, traffic: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """`result` for programs, `sentence` for people, `gain` as a fraction where there is one.
+
+    `limits`: by the objective of the plan, where that is one of TIMED and the machine is known.
+    """
     if inputs.runs is not None and inputs.runs.get("comparison"):
         return measured(inputs.runs["comparison"], inputs.request.worthwhile)
     if inputs.plan is None or not inputs.plan.costs:
         return described(inputs, traffic)
-    return modelled(inputs.plan, inputs.request.worthwhile)
+    return modelled(inputs.plan, limits, inputs.request.worthwhile)
 
 
 def measured(comparison: dict[str, Any], worthwhile: float) -> dict[str, Any]:
@@ -48,12 +55,17 @@ def described(inputs: Inputs, traffic: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def modelled(plan: "_core.Plan", worthwhile: float = WORTHWHILE) -> dict[str, Any]:
-    """What the plan saves by the cost model: traffic between nodes first, else the total cost."""
+def modelled(plan: "_core.Plan", limits: Limits = (), worthwhile: float = WORTHWHILE) -> dict[str, Any]:
+    """What the plan saves: of the modelled time where that chose it, else of the cost."""
     rows = {row.placement: row for row in plan.costs}
     name = "traced" if "traced" in rows else "identity"
     before, after = rows[name].total, rows["plan"].total
     gain = 1 - after / before if before > 0 else 0.0
+    if plan.algorithm in TIMED:
+        seconds = {limit["placement"]: limit["seconds"] for limit in limits}
+        if name in seconds and "plan" in seconds:
+            return timed(name, seconds[name], seconds["plan"], worthwhile)
+        return not_timed(plan, name, gain)
     if gain <= 0:
         result = "no gain"
         sentence = f"Nothing to gain: no placement found costs less than {BEFORE[name]}{bound(plan)}."
@@ -66,6 +78,31 @@ def modelled(plan: "_core.Plan", worthwhile: float = WORTHWHILE) -> dict[str, An
     else:
         result, sentence = "gain", saving(plan, name, gain)
     return {"result": result, "sentence": sentence, "gain": gain, "source": "model"}
+
+
+def timed(name: str, before: float, after: float, worthwhile: float) -> dict[str, Any]:
+    """By the modelled seconds before and by the plan."""
+    worth = after > 0 and before / after - 1 > worthwhile
+    if worth:
+        faster = f"{before / after:.2f}x faster"
+        sentence = f"Modelled time: {seconds_text(before)} {name}, {seconds_text(after)} by the plan, {faster}."
+    else:
+        sentence = (
+            f"Nothing worth changing: no placement found is modelled more than {percent(worthwhile)} faster than "
+            f"{BEFORE[name]}."
+        )
+    gain = 1 - after / before if before > 0 else 0.0
+    return {"result": "gain" if worth else "not worthwhile", "sentence": sentence, "gain": gain, "source": "model"}
+
+
+def not_timed(plan: "_core.Plan", name: str, gain: float) -> dict[str, Any]:
+    """A plan by seconds that are not known here: its machine is not named, or its traced hosts are not those."""
+    change = f"costs {percent(abs(gain))} {'less' if gain > 0 else 'more'} than" if gain else "costs as much as"
+    sentence = (
+        f"The plan minimises the modelled {plan.algorithm}, which is not known here; by {METRICS[plan.metric]} and "
+        f"distance it {change} {BEFORE[name]}."
+    )
+    return {"result": "described", "sentence": sentence, "gain": None, "source": "model"}
 
 
 def saving(plan: "_core.Plan", name: str, gain: float) -> str:

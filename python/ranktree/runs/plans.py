@@ -9,12 +9,15 @@ from ranktree.report.text import columns
 def compare_plans(first: str, second: str) -> dict[str, Any]:
     """Cost by level of both, and how much less the second costs. ValueError where they are not of one kind."""
     plans = [_core.load_plan(path) for path in (first, second)]
+    ranks = [len(plan.slots) for plan in plans]
+    if ranks[0] != ranks[1]:
+        raise ValueError(f"{second}: expected a plan of as many ranks as {first}, {ranks[0]}; found {ranks[1]}")
     for what in ("levels", "level_costs", "metric"):
         one, other = (getattr(plan, what) for plan in plans)
         if one != other:
             raise ValueError(f"{second}: expected a plan with the {what} of {first}, {one}; found {other}")
-    rows = [next(row for row in plan.costs if row.placement == "plan") for plan in plans]
-    moved = sum(one != other for one, other in zip(*map(_core.plan_slots, plans), strict=False))
+    rows = [row_of_plan(plan, path) for plan, path in zip(plans, (first, second), strict=True)]
+    moved = sum(one != other for one, other in zip(*map(_core.plan_slots, plans), strict=True))
     gain = 1 - rows[1].total / rows[0].total if rows[0].total > 0 else 0.0
     return {
         "format": "ranktree-plan-comparison",
@@ -28,6 +31,14 @@ def compare_plans(first: str, second: str) -> dict[str, Any]:
         "ranks_in_other_slots": moved,
         "sentence": sentence(second, first, gain),
     }
+
+
+def row_of_plan(plan: "_core.Plan", path: str) -> "_core.CostRow":
+    """What the placement itself costs. ValueError where the file does not have it."""
+    for row in plan.costs:
+        if row.placement == "plan":
+            return row
+    raise ValueError(f"{path}: costs: expected a row 'plan', found {[row.placement for row in plan.costs]}")
 
 
 def sentence(second: str, first: str, gain: float) -> str:

@@ -13,22 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from ranktree.child import become_result
+from ranktree.child import Interrupted, become_result
 
 GRACE_SECONDS = 5.0
 POLL_SECONDS = 0.02
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
 SHOWN_LINES = 5
-
-
-class Interrupted(Exception):
-    """A signal requested the end of this process; `number` is the signal."""
-
-    def __init__(self, number: int) -> None:
-        """Remembers the signal."""
-        super().__init__(signal.Signals(number).name)
-        self.number = number
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 from ranktree import _core, ranks, verify
 from ranktree.advice import launcher_family
 from ranktree.allocation import of_job
-from ranktree.child import Child
+from ranktree.child import Child, Interrupted
 from ranktree.helpers import product
 from ranktree.launcher import LaunchCommand, take_apart, version_numbers
 from ranktree.shim import NAMES
@@ -42,7 +42,7 @@ def by_launch(words: Sequence[str]) -> dict[str, Any]:
 
 
 def found_by_launch(command: LaunchCommand) -> Found:
-    """Starts the command with our program in place of the user's. verify.Interrupted when a signal ends it."""
+    """Starts the command with our program in place of the user's. Interrupted when a signal ends it."""
     with tempfile.TemporaryDirectory(prefix=".ranktree-", dir=Path.cwd()) as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -60,7 +60,7 @@ def started(arguments: list[str], folder: Path) -> str:
     output, errors = folder / "output", folder / "errors"
     code = child.run(verify.SECONDS, output, errors)
     if child.ended_by is not None:
-        raise verify.Interrupted(child.ended_by)
+        raise Interrupted(child.ended_by)
     if child.late:
         raise RuntimeError(f"where: the launch did not end in {verify.SECONDS} s")
     text = output.read_text(encoding="utf-8", errors="replace")

@@ -37,7 +37,9 @@ function placementFigures(levels) {
 
 function facts(program) {
   const hosts = program.hosts.length ? `; traced on ${countText(program.hosts.length)} ${program.hosts.length === 1 ? "host" : "hosts"}` : "";
-  const missing = program.complete ? "" : `; incomplete: nothing from ${program.missing.length} ranks`;
+  const lost = program.missing.length;
+  const nothing = lost ? `, nothing from ${countText(lost)} ${lost === 1 ? "rank" : "ranks"}` : "";
+  const missing = program.complete ? "" : `; incomplete: not every rank came through MPI_Finalize${nothing}`;
   return [program.command, program.mpi.split(",")[0]].filter(Boolean).join(", ") + hosts + missing;
 }
 
