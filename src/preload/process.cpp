@@ -223,13 +223,12 @@ void Process::start_session(MPI_Session session) noexcept {
   shielded([this, session] {
     const std::scoped_lock lock(mutex_);
     if (finish_armed_ || state_ == State::kOff) return;
-    sessions_.push_back(session);
-    if (world_group_ != MPI_GROUP_NULL) return;
-    if (wanted()) {
-      follow_session(session);
-    } else {
+    if (world_group_ == MPI_GROUP_NULL && !wanted()) {
       state_ = State::kOff;
+      return;
     }
+    sessions_.push_back(session);
+    if (world_group_ == MPI_GROUP_NULL) follow_session(session);
   });
   enter();
 }

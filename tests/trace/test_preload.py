@@ -146,6 +146,18 @@ def test_nothing_is_written_without_the_variable(mpi, library, made, output, mon
     assert list(output.parent.glob("app.npz*")) == []
 
 
+@pytest.mark.parametrize("split", [False, True])
+def test_a_program_of_sessions_runs_untraced(mpi, library, made, output, monkeypatch, split):
+    """As under `ranktree run --split`."""
+    known_bugs.skip(mpi, "no-sessions")
+    monkeypatch.delenv("RANKTREE_TRACE")
+    if split:
+        monkeypatch.setenv("RANKTREE_SPLIT", "1")
+    result = preloaded(mpi, 3, [library], made("session.c"))
+    assert result.returncode == 0, result.stderr
+    assert list(output.parent.glob("app.npz*")) == []
+
+
 def test_a_program_of_sessions_leaves_finished_parts(mpi, library, made, output, ranktree):
     known_bugs.skip(mpi, "no-sessions")
     assert preloaded(mpi, 3, [library], made("session.c")).returncode == 0
