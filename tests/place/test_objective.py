@@ -244,3 +244,18 @@ def test_the_names_of_options_are_those_of_the_core() -> None:
         ValueError, match=f"expected {', '.join(list(METRICS)[:-1])} or {list(METRICS)[-1]}, found 'hops'"
     ):
         _core.make_plan(tree, pattern, metric="hops")
+
+
+@pytest.mark.parametrize("size", [10**4, 10**6, 10**9])
+def test_partners_stay_on_a_node_where_nothing_is_measured(ranktree, tmp_path: Path, size: int) -> None:
+    """No usual bandwidth inside a node is below that between nodes, also where the machine gives the latter."""
+    pattern = tmp_path / "pair.csv"
+    pattern.write_text(f"# ranks=2\nsrc,dst,messages,bytes\n0,1,1,{size}\n1,0,1,{size}\n", encoding="ascii")
+    fast = tmp_path / "fast.json"
+    document = {"format": "ranktree-machine", "version": 1, "shapes": {"s": "core:4"}}
+    document |= {"network": {"kind": "fat-tree", "arities": [4], "hosts": [{"names": "n[0-3]", "shape": "s"}]}}
+    document |= {"costs": {"Cluster": {"latency_s": 1e-6, "bandwidth_bytes_per_s": 5e10}}}
+    fast.write_text(json.dumps(document), encoding="ascii")
+    for machine in ("node:4 core:4", fast):
+        found = json.loads(ranktree("map", pattern, "--machine", machine, "--json").stdout)
+        assert found["gain"] is False

@@ -1,5 +1,6 @@
 #include "core/simulate/level_costs.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <variant>
@@ -25,16 +26,22 @@ int levels_across(const topo::Tree& tree) {
 
 }  // namespace
 
+// What is not measured may not make partners faster on two nodes than on one: inside nodes, the usual bandwidth is
+// that between them or more.
 std::vector<LevelCost> level_costs(const topo::Tree& tree) {
   const int levels = tree.level_count() - 1;
-  const predict::Parameters usual = predict::usual_parameters(levels, levels_across(tree));
+  const int across = levels_across(tree);
+  const predict::Parameters usual = predict::usual_parameters(levels, across);
+  double between = 0;
   std::vector<LevelCost> costs;
   for (int level = 0; level < levels; ++level) {
     const topo::Level& given = tree.level(level);
     const predict::LevelParameters& otherwise = usual.levels[static_cast<std::size_t>(level)];
+    const double least = level < across ? 0 : between;
+    between = level < across ? given.bandwidth.value_or(1 / otherwise.per_byte) : between;
     costs.push_back({.kind = given.kind,
                      .latency = given.latency.value_or(otherwise.latency),
-                     .bandwidth = given.bandwidth.value_or(1 / otherwise.per_byte),
+                     .bandwidth = given.bandwidth.value_or(std::max(least, 1 / otherwise.per_byte)),
                      .latency_given = given.latency.has_value(),
                      .bandwidth_given = given.bandwidth.has_value()});
   }
