@@ -26,7 +26,7 @@ GRACE_SECONDS = 5
 
 
 class Interrupted(Exception):
-    """A signal requested the end of this process; `number` is the signal."""
+    """A signal requested the end of this process, which cli/main.py ends by it; `number` is the signal."""
 
     def __init__(self, number: int) -> None:
         """Remembers the signal."""

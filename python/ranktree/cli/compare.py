@@ -97,7 +97,7 @@ def named(commands: list[list[str]]) -> list["Series"]:
 
 def measure_all(what: Any, unit: str, seed: int, output: Path | None) -> dict[str, Any]:
     """Runs everything. Complete rounds are written to `output` even when a run fails or the user interrupts."""
-    from ranktree.child import Interrupted, become_result  # noqa: PLC0415
+    from ranktree.child import Interrupted  # noqa: PLC0415
     from ranktree.runs.document import document, save  # noqa: PLC0415
     from ranktree.runs.interleave import measure  # noqa: PLC0415
     from ranktree.runs.process import ends_cleanly  # noqa: PLC0415
@@ -110,12 +110,10 @@ def measure_all(what: Any, unit: str, seed: int, output: Path | None) -> dict[st
     try:
         with ends_cleanly():
             measure(what, show_progress(what.runs))
-    except (Interrupted, RuntimeError, ValueError) as error:
+    except (Interrupted, RuntimeError, ValueError):
         if output is not None and what.series[0].values:
             save(output, result())
             print(f"ranktree: {output}: holds the {len(what.series[0].values)} complete rounds", file=sys.stderr)
-        if isinstance(error, Interrupted):
-            become_result(-error.number)
         raise
     return result()
 

@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     Leaves the plan, the launcher's own files, the runs and a report in a folder that all nodes see.
     """
     # #lizard forgives the number of parameters: every option is one
-    from ranktree.child import Interrupted, become_result  # noqa: PLC0415  the extension and numpy, for this verb only
+    from ranktree.child import Interrupted  # noqa: PLC0415  the extension and numpy, for this verb only
     from ranktree.optimize.steps import Result, Wishes, as_document, optimize  # noqa: PLC0415
     from ranktree.runs.interleave import compiled  # noqa: PLC0415
     from ranktree.runs.process import ends_cleanly  # noqa: PLC0415
@@ -75,10 +75,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     try:
         with ends_cleanly():
             optimize(wishes, result, notify)
-    except Interrupted as interrupted:
-        show_left(result, chosen)
-        become_result(-interrupted.number)
-    except (RuntimeError, ValueError, OSError):
+    except (Interrupted, RuntimeError, ValueError, OSError):
         show_left(result, chosen)
         raise
     echo(json_format.dumps(as_document(result, chosen), indent=1) if json else text(result, chosen))

@@ -16,7 +16,7 @@ from typing import Annotated
 
 from ranktree import _core, collectives, verify, world
 from ranktree.allocation import HostFile, Hosts, other_hosts
-from ranktree.child import Interrupted, become, become_result, run_through
+from ranktree.child import become, become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, slurm_binds, take_apart
@@ -274,13 +274,9 @@ def show_changes(order: world.Reorder, words: Sequence[str], source: Source, fol
     started = read_command(words)
     with files_folder(folder) as place:
         prepare: world.Prepare = partial(in_current_order, started)
-        try:
-            if source:
-                prepare = placing(words, source.file(words, place), place).prepare
-            lines = world.dry_run(order, started, prepare, place)
-        except Interrupted as interrupted:
-            become_result(-interrupted.number)
-        echo("\n".join(lines))
+        if source:
+            prepare = placing(words, source.file(words, place), place).prepare
+        echo("\n".join(world.dry_run(order, started, prepare, place)))
 
 
 def in_current_order(started: Command, program: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -352,18 +348,15 @@ def run_placed(
 ) -> int:
     """Runs the command by the plan; its exit code, or minus the signal of its termination."""
     with files_folder(folder) as place:
-        try:
-            launch = placing(words, source.file(words, place), place)
-            if check is not Check.NOTHING:
-                verify.require(launch.slots, launch.command, launch.prepare, place, check is Check.PUS)
-            arguments, variables = launch.prepare(launch.command.program)
-            begin(arguments)
-            code = run_through(arguments, variables)
-            if code == 1 and launch.command.launcher == "openmpi4" and starts_nothing(launch):
-                echo(STARTS_NOTHING, err=True)
-            return code
-        except Interrupted as interrupted:
-            return -interrupted.number
+        launch = placing(words, source.file(words, place), place)
+        if check is not Check.NOTHING:
+            verify.require(launch.slots, launch.command, launch.prepare, place, check is Check.PUS)
+        arguments, variables = launch.prepare(launch.command.program)
+        begin(arguments)
+        code = run_through(arguments, variables)
+        if code == 1 and launch.command.launcher == "openmpi4" and starts_nothing(launch):
+            echo(STARTS_NOTHING, err=True)
+        return code
 
 
 def starts_nothing(launch: PlacedLaunch) -> bool:

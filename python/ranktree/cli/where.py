@@ -22,13 +22,9 @@ def command(
     The launcher starts a helper program in place of yours. Exit code 3 where ranks are unbound, overlapping or
     oversubscribed, a node is overloaded, or a package idle; the flag that mends it is printed.
     """
-    from ranktree.child import Interrupted, become_result  # noqa: PLC0415  the extension, for this verb only
-    from ranktree.where import launch  # noqa: PLC0415
+    from ranktree.where import launch  # noqa: PLC0415  the extension, for this verb only
 
-    try:
-        document = launch.by_launch(words) if words else launch.inside_job()
-    except Interrupted as interrupted:
-        become_result(-interrupted.number)
+    document = launch.by_launch(words) if words else launch.inside_job()
     if document is None:
         return
     print(json_format.dumps(document) if json else launch.as_text(document), flush=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from ranktree.child import Interrupted, become_result
+from ranktree.child import Interrupted
 
 GRACE_SECONDS = 5.0
 POLL_SECONDS = 0.02
@@ -51,12 +51,9 @@ def ends_cleanly() -> Iterator[None]:
 
 @contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """A folder that is removed at the end, also where a signal ends the block, and then this process."""
-    try:
-        with ends_cleanly(), tempfile.TemporaryDirectory(prefix=prefix) as name:
-            yield Path(name)
-    except Interrupted as interrupted:
-        become_result(-interrupted.number)
+    """A folder that is removed at the end, also where a signal ends the block: Interrupted."""
+    with ends_cleanly(), tempfile.TemporaryDirectory(prefix=prefix) as name:
+        yield Path(name)
 
 
 def run_once(words: Sequence[str], variables: Mapping[str, str], log: Path, limit: float | None = None) -> Outcome:

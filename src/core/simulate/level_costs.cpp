@@ -26,22 +26,18 @@ int levels_across(const topo::Tree& tree) {
 
 }  // namespace
 
-// What is not measured may not make partners faster on two nodes than on one: inside nodes, the usual bandwidth is
-// that between them or more.
 std::vector<LevelCost> level_costs(const topo::Tree& tree) {
   const int levels = tree.level_count() - 1;
   const int across = levels_across(tree);
   const predict::Parameters usual = predict::usual_parameters(levels, across);
-  double between = 0;
   std::vector<LevelCost> costs;
   for (int level = 0; level < levels; ++level) {
     const topo::Level& given = tree.level(level);
     const predict::LevelParameters& otherwise = usual.levels[static_cast<std::size_t>(level)];
-    const double least = level < across ? 0 : between;
-    between = level < across ? given.bandwidth.value_or(1 / otherwise.per_byte) : between;
+    const double between = level >= across && across > 0 ? costs[static_cast<std::size_t>(across - 1)].bandwidth : 0;
     costs.push_back({.kind = given.kind,
                      .latency = given.latency.value_or(otherwise.latency),
-                     .bandwidth = given.bandwidth.value_or(std::max(least, 1 / otherwise.per_byte)),
+                     .bandwidth = given.bandwidth.value_or(std::max(between, 1 / otherwise.per_byte)),
                      .latency_given = given.latency.has_value(),
                      .bandwidth_given = given.bandwidth.has_value()});
   }

@@ -18,7 +18,8 @@ struct LevelCost {
   bool bandwidth_given = false;
 };
 
-// One entry for each level above the leaves, root first. Where the machine has no value: predict::usual_parameters().
+// One entry for each level above the leaves, root first. Where the machine has no value: predict::usual_parameters(),
+// but inside nodes no less bandwidth than between them. What is not measured may not make partners faster on two nodes.
 std::vector<LevelCost> level_costs(const topo::Tree& tree);
 
 // The same by measured parameters, whatever the machine's own values (predict::matched()).
