@@ -541,6 +541,16 @@ def open_mpi_rules(rules: Sequence[dict], json: bool = False) -> str:
 def open_mpi_has(collective: str, choice: str) -> bool:
     """whether Open MPI's coll/tuned has the same algorithm"""
 
+def check_collectives(text: str) -> None:
+    """
+    Raises Error where --collectives or the file of rules that it names cannot be understood.
+    """
+
+def is_inline(text: str) -> bool:
+    """
+    Whether a text for --collectives is one of wishes; otherwise it names a file of rules.
+    """
+
 def write_file(path: str, text: str) -> None:
     """Completely or not at all."""
 

@@ -5,54 +5,41 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-VARIANTS = ("auto", "native", "messages", "shared", "levels")
-NAMES = (
-    "all",
-    "bcast",
-    "broadcast",
-    "reduce",
-    "allreduce",
-    "barrier",
-    "gather",
-    "scatter",
-    "allgather",
-    "reduce_scatter",
-    "reduce_scatter_block",
-    "alltoall",
-)
+PLAIN = ("auto", "native")  # understood without the compiled library, which takes a while to load
+VARIANTS = (*PLAIN, "messages", "shared", "levels")
 STDERR = "stderr"
 PATHS = ("RANKTREE_COLL_PARAMETERS", "RANKTREE_COLL_LOG", "RANKTREE_COLL_CACHE")
 
 
-ENTRY = re.compile(r"([^:=/.\s]*)=(.*)")
-
-
 def is_inline(text: str) -> bool:
-    """Whether a text says itself what is wanted; otherwise it names a file of rules (src/mpi/collect/settings.cpp)."""
-    return bool(ENTRY.match(text)) or re.split(r"[:;\s]", text, maxsplit=1)[0] in {"", *VARIANTS}
+    """Whether a text itself has what is wanted; otherwise it names a file of rules."""
+    if text in PLAIN:
+        return True
+    from ranktree import _core  # noqa: PLC0415 - most runs have a plain text
+
+    return _core.is_inline(text)
 
 
 def wrong_setting(text: str) -> str | None:
     """What is wrong with a text for --collectives; None where nothing is, as far as is known without the ranks."""
     if not entries(text):
         return "--collectives: expected auto, native, a choice, COLLECTIVE=CHOICE;... or a file of rules"
-    if not is_inline(text):
-        known = ", ".join(VARIANTS)
-        return None if Path(text).is_file() else f"--collectives: {text}: no such file, and not one of {known}"
-    for entry in entries(text):
-        named = ENTRY.match(entry)
-        if named and named[1] not in NAMES:
-            return f"--collectives: '{entry}': expected one of {', '.join(NAMES)}, found '{named[1]}'"
-        variant = variant_of(entry)
-        if variant not in VARIANTS:
-            return f"--collectives: '{entry}': expected one of {', '.join(VARIANTS)}, found '{variant}'"
+    if text in PLAIN:
+        return None
+    if not is_inline(text) and not Path(text).is_file():
+        return f"--collectives: {text}: no such file, and not one of {', '.join(VARIANTS)}"
+    from ranktree import _core  # noqa: PLC0415 - most runs have a plain text
+
+    try:
+        _core.check_collectives(text)
+    except ValueError as error:
+        return f"--collectives: {error}"
     return None
 
 
 def variant_of(entry: str) -> str:
     """`shared` of `bcast=shared:binomial` and of `shared:binomial`."""
-    named = ENTRY.match(entry)
-    return (named[2] if named else entry).partition(":")[0]
+    return entry.partition(":")[0].rpartition("=")[2]
 
 
 def entries(text: str) -> list[str]:

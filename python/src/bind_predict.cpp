@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "core/predict/parameters.h"
 #include "core/predict/prediction.h"
 #include "core/predict/rules.h"
+#include "core/predict/wishes.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/transform.h"
@@ -344,6 +346,18 @@ void bind_rules(nb::module_& module) {
         return io::open_mpi_algorithm(known, predict::choice_from_text(choice, known)).has_value();
       },
       "collective"_a, "choice"_a, "whether Open MPI's coll/tuned has the same algorithm");
+  module.def(
+      "check_collectives",
+      [](const std::string& text) {
+        if (predict::is_inline(text)) {
+          [[maybe_unused]] const predict::Wishes understood = predict::wishes_from_text(text);
+        } else {
+          [[maybe_unused]] const predict::Rules understood = io::read_rules(io::read_file(text), text);
+        }
+      },
+      "text"_a, "Raises Error where --collectives or the file of rules that it names cannot be understood.");
+  module.def("is_inline", &predict::is_inline, "text"_a,
+             "Whether a text for --collectives is one of wishes; otherwise it names a file of rules.");
   module.def(
       "write_file", [](const std::string& path, const std::string& text) { io::write_file_atomically(path, text); },
       "path"_a, "text"_a, "Completely or not at all.");

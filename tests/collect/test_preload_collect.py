@@ -193,7 +193,14 @@ def test_ranks_with_different_settings_follow_rank_0(
     ("options", "expected"),
     [
         (["--collectives", "fast"], "no such file, and not one of auto, native"),
-        (["--collectives", "bcast=rapid"], "expected one of auto, native, messages, shared, levels, found 'rapid'"),
+        (["--collectives", "bcast=rapid"], "expected native, messages, shared or levels, found 'rapid'"),
+        (["--collectives", "shared"], "choice 'shared': algorithm: expected one of flat, chain"),
+        (["--collectives", "bcast=shared:binomal"], "(of broadcast), found 'binomal'"),
+        (
+            ["--collectives", "all=native;barrier=messages:ring:groups=1"],
+            "expected one of flat, binomial, dissemination (of barrier), found 'ring'",
+        ),
+        (["--collectives", __file__], "test_preload_collect.py: "),
         (["--collectives", "broad=auto"], "found 'broad'"),
         (["--collectives", " ; "], "expected auto, native"),
         (["--split", "--collectives-log", "log"], "needs --collectives"),

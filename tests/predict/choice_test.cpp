@@ -69,10 +69,12 @@ TEST(Choice, ComparesOnlyTheFieldsOfItsVariant) {
 TEST(Choice, NamesTheInvalidField) {
   EXPECT_EQ(refusal("nativ"), "choice 'nativ': variant: expected native, messages, shared or levels, found 'nativ'");
   EXPECT_EQ(refusal(""), "choice '': variant: expected native, messages, shared or levels, found ''");
-  EXPECT_EQ(refusal("messages"), "choice 'messages': algorithm: expected an algorithm's name, found ''");
-  EXPECT_EQ(refusal("messages:tree"), "choice 'messages:tree': algorithm: expected an algorithm's name, found 'tree'");
-  EXPECT_NE(refusal("messages:ring:groups=1").find("algorithm: expected one of broadcast, found 'ring'"),
-            std::string::npos);
+  EXPECT_EQ(refusal("messages", Collective::kGather),
+            "choice 'messages': algorithm: expected one of flat, binomial (of gather), found ''");
+  EXPECT_EQ(refusal("messages:tree", Collective::kGather),
+            "choice 'messages:tree': algorithm: expected one of flat, binomial (of gather), found 'tree'");
+  EXPECT_EQ(refusal("messages:ring:groups=1", Collective::kGather),
+            "choice 'messages:ring:groups=1': algorithm: expected one of flat, binomial (of gather), found 'ring'");
   EXPECT_NE(refusal("messages:chain/chain:groups=1").find("no hierarchy"), std::string::npos);
   EXPECT_NE(refusal("messages:chain/chain/chain:groups=3").find("one or two"), std::string::npos);
   EXPECT_NE(refusal("messages:bruck:form=same-index", Collective::kAlltoall).find("a form of alltoall"),

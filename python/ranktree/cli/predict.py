@@ -10,13 +10,24 @@ from rich.table import Table
 
 from ranktree import _core
 from ranktree.cli.options import Argument, BadParameter, Option, echo, nearest
-from ranktree.collectives import NAMES as SERVED
 from ranktree.line_plot import page, svg
 from ranktree.model import runs_of, seconds_text, size_text, sizes_of, text_of
 
 EXAMPLE = "ranktree predict bcast --np 128 --sizes 1K:16M"
 
-NAMES = [name for name in SERVED if name != "all"]
+NAMES = (
+    "bcast",
+    "broadcast",
+    "reduce",
+    "allreduce",
+    "barrier",
+    "gather",
+    "scatter",
+    "allgather",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "alltoall",
+)
 MODELS = {
     "auto": "",
     "closed": "closed forms, which take the most expensive link for all",

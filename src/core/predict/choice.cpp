@@ -94,12 +94,20 @@ class Reader {
     std::vector<Algorithm> found;
     for (const std::string_view word : parts_of(list, '/')) {
       const auto algorithm = schedule::algorithm_from_name(word);
-      if (!algorithm) fail("algorithm", "an algorithm's name", word);
+      if (!algorithm) fail("algorithm", "one of " + known_algorithms(), word);
       found.push_back(*algorithm);
     }
     if (found.size() > kMaxLevels) fail("algorithm", "at most " + std::to_string(kMaxLevels), list);
     if (variant == Variant::kShared && found.size() > 1) fail("algorithm", "one", list);
     return found;
+  }
+
+  [[nodiscard]] std::string known_algorithms() const {
+    std::string names;
+    for (const Algorithm algorithm : schedule::algorithms_of(collective_)) {
+      names += (names.empty() ? "" : ", ") + std::string(algorithm_name(algorithm));
+    }
+    return names + " (of " + std::string(collective_name(collective_)) + ")";
   }
 
   void set(Choice& choice, std::string_view name, std::string_view value) const {
@@ -150,7 +158,7 @@ class Reader {
       const Algorithm algorithm = choice.composition.algorithms[0];
       if (choice.composition.algorithms.size() > 1) fail("algorithm", "one, for there is no hierarchy", "several");
       if (std::find(known.begin(), known.end(), algorithm) == known.end()) {
-        fail("algorithm", "one of " + std::string(collective_name(collective_)), algorithm_name(algorithm));
+        fail("algorithm", "one of " + known_algorithms(), algorithm_name(algorithm));
       }
       return;
     }

@@ -12,6 +12,7 @@
 //   alltoall        input p n, output p n; counts must be empty
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -34,6 +35,7 @@ enum class Collective : std::uint8_t {
   kReduceScatter,
   kAlltoall
 };
+inline constexpr std::size_t kCollectives = 9;
 
 // Collectives that combine operands.
 constexpr bool reduces(Collective collective) {

@@ -13,7 +13,7 @@ namespace {
 
 using enum Algorithm;
 
-constexpr std::array<std::string_view, 9> kCollectives = {
+constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
     "broadcast", "reduce", "allreduce", "barrier", "gather", "scatter", "allgather", "reduce_scatter", "alltoall"};
 constexpr std::array<std::string_view, 19> kAlgorithms = {"flat",
                                                           "chain",
@@ -56,11 +56,13 @@ std::optional<Word> look_up(const std::array<std::string_view, N>& names, std::s
 
 }  // namespace
 
-std::string_view collective_name(Collective collective) { return kCollectives[static_cast<std::size_t>(collective)]; }
+std::string_view collective_name(Collective collective) {
+  return kCollectiveNames[static_cast<std::size_t>(collective)];
+}
 std::string_view algorithm_name(Algorithm algorithm) { return kAlgorithms[static_cast<std::size_t>(algorithm)]; }
 std::string_view form_name(Form form) { return kForms[static_cast<std::size_t>(form)]; }
 std::optional<Collective> collective_from_name(std::string_view word) {
-  return look_up<Collective>(kCollectives, word);
+  return look_up<Collective>(kCollectiveNames, word);
 }
 std::optional<Algorithm> algorithm_from_name(std::string_view word) { return look_up<Algorithm>(kAlgorithms, word); }
 std::optional<Form> form_from_name(std::string_view word) { return look_up<Form>(kForms, word); }

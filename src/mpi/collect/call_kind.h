@@ -58,7 +58,7 @@ inline bool is_known_named(MPI_Datatype type, const TypeSizes& sizes) noexcept {
   return slot.type == type && slot.bytes != 0;
 }
 
-inline constexpr std::size_t kCollectives = 9;
+using core::schedule::kCollectives;
 // Kinds of reductions: with a predefined operation, a commutative one of the user's, any other of the user's; and all
 // with a count for each rank, which some variants cannot serve although they serve equal blocks.
 inline constexpr std::size_t kCounts = 3;   // as kind, of reductions: a count for each rank

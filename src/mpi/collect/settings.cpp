@@ -9,12 +9,10 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/predict/choice.h"
-#include "core/schedule/makers.h"
+#include "core/predict/wishes.h"
 #include "io/file.h"
 #include "io/parameters_file.h"
 #include "io/rules_file.h"
@@ -27,65 +25,6 @@ namespace {
 
 using core::Error;
 using core::Fault;
-using core::predict::Choice;
-using core::schedule::Collective;
-
-constexpr std::string_view kSeparators = "; \t\n";
-
-std::optional<Collective> collective_from_word(std::string_view word) {
-  if (word == "bcast") return Collective::kBroadcast;
-  if (word == "reduce_scatter_block") return Collective::kReduceScatter;
-  return core::schedule::collective_from_name(word);
-}
-
-Wish wish_from_text(std::string_view text, Collective collective) {
-  if (text == "auto") return {.automatic = true, .choice = {}};
-  return {.automatic = false, .choice = core::predict::choice_from_text(text, collective)};
-}
-
-// For all collectives that can have it; an error where none can.
-void wish_for_all(std::string_view text, Wishes& wishes) {
-  bool somewhere = false;
-  std::string first;
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
-    try {
-      wishes.at(i) = wish_from_text(text, static_cast<Collective>(i));
-      somewhere = true;
-    } catch (const Error& error) {
-      if (first.empty()) first = error.what();
-    }
-  }
-  if (!somewhere) throw Error(Fault::kInput, first);
-}
-
-void wish_for(std::string_view entry, Wishes& wishes) {
-  const std::size_t equals = entry.find('=');
-  const std::string_view name = entry.substr(0, equals);
-  if (name == "all") return;
-  const auto collective = collective_from_word(name);
-  if (!collective) {
-    throw Error(Fault::kInput, "RANKTREE_COLL: '" + std::string(entry) +
-                                   "': expected a collective's name (bcast, reduce, allreduce, ...), found '" +
-                                   std::string(name) + "'");
-  }
-  wishes.at(static_cast<std::size_t>(*collective)) = wish_from_text(entry.substr(equals + 1), *collective);
-}
-
-template <typename Use>
-void for_each_entry(std::string_view text, Use use) {
-  for (std::size_t begin = text.find_first_not_of(kSeparators); begin != std::string_view::npos;
-       begin = text.find_first_not_of(kSeparators, begin)) {
-    const std::size_t end = std::min(text.find_first_of(kSeparators, begin), text.size());
-    use(text.substr(begin, end - begin));
-    begin = end;
-  }
-}
-
-// "bcast=..." and "all=..." are entries; "messages:ring:groups=4" is not.
-bool is_entry(std::string_view text) {
-  const std::size_t end = text.find_first_of(":=/.");
-  return end != std::string_view::npos && text[end] == '=';
-}
 
 // What rank 0 was given: texts, and the bytes of the files they name.
 struct Given {
@@ -106,7 +45,7 @@ Given given_by(const Environment& own, bool files) {
   given.reproducible = own.reproducible ? 1 : 0;
   if (!files) return given;
   try {
-    if (!is_inline(given.rules)) given.rules_bytes = io::read_file(given.rules);
+    if (!core::predict::is_inline(given.rules)) given.rules_bytes = io::read_file(given.rules);
     if (!given.parameters.empty()) given.parameters_bytes = io::read_file(given.parameters);
   } catch (const Error& error) {
     given.error = error.what();
@@ -163,8 +102,8 @@ void share_given(MPI_Comm comm, bool root, Given& given, LocalSteps& steps) {
 
 void understand(const Given& given, Settings& settings) {
   if (!given.error.empty()) throw Error(Fault::kInput, given.error);
-  if (is_inline(given.rules)) {
-    settings.wishes = wishes_from_text(given.rules);
+  if (core::predict::is_inline(given.rules)) {
+    settings.wishes = core::predict::wishes_from_text(given.rules);
   } else {
     settings.rules = io::read_rules(given.rules_bytes, given.rules);
   }
@@ -174,27 +113,6 @@ void understand(const Given& given, Settings& settings) {
 }
 
 }  // namespace
-
-bool is_inline(std::string_view text) {
-  if (is_entry(text)) return true;
-  const std::string_view word = text.substr(0, text.find_first_of(":; \t\n"));
-  constexpr std::array<std::string_view, 6> kWords{"", "auto", "native", "messages", "shared", "levels"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
-}
-
-Wishes wishes_from_text(std::string_view text) {
-  Wishes wishes;
-  if (text.find_first_not_of(kSeparators) == std::string_view::npos) text = "auto";
-  if (!is_entry(text)) {
-    wish_for_all(text, wishes);
-    return wishes;
-  }
-  for_each_entry(text, [&](std::string_view entry) {
-    if (entry.starts_with("all=")) wish_for_all(entry.substr(4), wishes);
-  });
-  for_each_entry(text, [&](std::string_view entry) { wish_for(entry, wishes); });
-  return wishes;
-}
 
 Settings agreed_settings(MPI_Comm comm, const Environment& own, const std::string& known) {
   int rank = 0;

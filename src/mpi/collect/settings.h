@@ -4,39 +4,18 @@
 
 #include <mpi.h>
 
-#include <array>
-#include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 
-#include "core/predict/choice.h"
 #include "core/predict/parameters.h"
 #include "core/predict/rules.h"
-#include "core/schedule/makers.h"
-#include "mpi/collect/call_kind.h"
+#include "core/predict/wishes.h"
 #include "mpi/collect/environment.h"
 
 namespace ranktree::mpi::collect {
 
-// For one collective.
-struct Wish {
-  bool automatic = false;
-  core::predict::Choice choice;  // where it is not automatic; native by default
-};
-
-using Wishes = std::array<Wish, kCollectives>;
-
-// "auto", "native", a choice for all collectives that can have it (the others stay native), or entries separated by
-// semicolons or spaces, `bcast=shared:binomial:segment=128K;allreduce=native;reduce=auto`: what is not named stays
-// native unless there is an entry for `all`. An empty text is "auto". Throws Error(kInput).
-Wishes wishes_from_text(std::string_view text);
-
-// Whether RANKTREE_COLL has the form of the above; otherwise it names a file of rules.
-bool is_inline(std::string_view text);
-
 struct Settings {
-  Wishes wishes;                                        // where there is no file of rules
+  core::predict::Wishes wishes;                         // where there is no file of rules
   std::optional<core::predict::Rules> rules;            // what none of them fits stays native
   std::optional<core::predict::Parameters> parameters;  // as they were measured; nothing without a file
   bool reproducible = false;                            // reductions have the same bits every time

@@ -183,7 +183,7 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
     });
     return served ? 0 : CallTable::kForEver;
   }
-  const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
+  const core::predict::Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
   if (wish.automatic) {
     if (unknown && (collective != Collective::kAlltoall || !has_lanes(context_))) return CallTable::kForEver;
     return TuningEntry::observed_calls(unknown ? kUnknownBytes : size == 0 ? 0 : least_bytes(size), kClock);
