@@ -11,6 +11,7 @@
 #include "mpi/agree.h"
 #include "mpi/attribute.h"
 #include "mpi/check.h"
+#include "mpi/own_world.h"
 
 namespace ranktree::mpi {
 namespace {
@@ -41,12 +42,6 @@ int code_with_text(const Failure& failure) noexcept {
 #endif
 
 }  // namespace
-
-bool world_exists() noexcept {
-  int begun = 0;
-  int ended = 0;
-  return PMPI_Initialized(&begun) == MPI_SUCCESS && PMPI_Finalized(&ended) == MPI_SUCCESS && begun != 0 && ended == 0;
-}
 
 void keep_message(MPI_Comm comm, std::string_view text) noexcept {
   try {

@@ -22,9 +22,6 @@ void keep_message(MPI_Comm comm, std::string_view text) noexcept;
 // The same, with the MPI's text for an error of which it has called the handler itself.
 void keep_reason(MPI_Comm comm, int code) noexcept;
 
-// MPI_COMM_WORLD and MPI_COMM_SELF may be used; a program of sessions has neither.
-bool world_exists() noexcept;
-
 // Throws AgreedError(MPI_ERR_COMM) for an intercommunicator.
 void require_intracommunicator(MPI_Comm comm);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "mpi/own_world.h"
 #include "mpi/split/native_types.h"
 #include "preload/call.h"
 #include "preload/calls_library.h"
@@ -111,6 +112,8 @@ int pass_on(const char* name, MPI_Comm comm, Function next, Arguments... argumen
 std::optional<int> split_by_machine(const Call& call, MPI_Comm comm, int split_type, int key, MPI_Info info,
                                     MPI_Comm* newcomm) noexcept {
   if (!call.outermost() || !wanted()) return {};
+  // Those of another world may not vote: Open MPI 5 spawns processes without LD_PRELOAD.
+  if (is_intracommunicator(comm) && mpi::world_exists() && !mpi::is_within_own_world(comm)) return {};
   const auto type = mpi::our_type(split_type);
   const bool of_process_set = type == int{RANKTREE_COMM_TYPE_RESOURCE_GUIDED} && names_process_set(info);
   if (!all_ours(comm, type.has_value(), Ours::instance().complete() && !of_process_set)) return {};

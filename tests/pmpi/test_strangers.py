@@ -92,7 +92,7 @@ def test_spawned_processes(mpi: Mpi, compiled, the_same) -> None:
 
 def test_sessions(mpi: Mpi, compiled, the_same) -> None:
     known_bugs.skip(mpi, "no-sessions")
-    assert len(the_same(mpi.launch(RANKS, compiled(mpi.name, WORLD / "session.c", "-O1"), "alone"))) == RANKS * 4
+    assert len(the_same(mpi.launch(RANKS, compiled(mpi.name, WORLD / "session.c", "-O1"), "alone"))) == RANKS * 6
 
 
 def library_below(mpi: Mpi, build_folder: Path) -> Path:

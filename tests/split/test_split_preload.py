@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import known_bugs
 from tests.helpers.faked_mpis import QUIET, FakedMpi, Machine, RunResult, finish, for_described_machines
 from tests.helpers.trace_files import read_trace
 
@@ -125,6 +126,13 @@ def test_a_rank_that_takes_no_part_meets_the_others(made, served):
 
 def test_other_types_are_the_mpis(made, served):
     assert served(made("unmodified.c"), "shared") == [f"{rank}: {ALL_RANKS}" for rank in range(8)]
+
+
+def test_splits_with_spawned_processes_are_the_mpis(mpi, command, made):
+    """Open MPI 5 starts those without the preloaded library."""
+    known_bugs.skip(mpi, "no-spawn")
+    words = [command, "run", "--split", "--", *mpi.launch(2, made("spawn.c"))]
+    assert lines_of(finish(list(map(str, words)), {**os.environ, **QUIET[mpi.family]}, 60)) == ["0: 3", "1: 3"]
 
 
 def test_the_resources_are_listed_where_the_mpi_has_the_call(mpi, made, served):

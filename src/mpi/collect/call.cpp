@@ -31,6 +31,7 @@
 #include "mpi/collect/thread_state.h"
 #include "mpi/collect/variant.h"
 #include "mpi/guard.h"
+#include "mpi/own_world.h"
 #include "mpi/simulated.h"
 
 namespace ranktree::mpi::collect {
@@ -133,20 +134,8 @@ std::optional<Nonblocking> unless_native(Context& context, const Operation& oper
   return Nonblocking{context.shared_from_this(), operation, &choice};
 }
 
-// Communicators with processes that MPI_Comm_spawn or MPI_Comm_connect have brought: theirs may have another setting.
-// Behind MPI_Finalize, in a session, that is not known: false.
-bool is_within_own_world(MPI_Comm comm) {
-  if (!world_exists()) return false;
-  Group world;
-  Group own;
-  check(PMPI_Comm_group(MPI_COMM_WORLD, world.receive()), "MPI_Comm_group");
-  check(PMPI_Comm_group(comm, own.receive()), "MPI_Comm_group");
-  Group outside;
-  check(PMPI_Group_difference(own.get(), world.get(), outside.receive()), "MPI_Group_difference");
-  int size = 1;
-  check(PMPI_Group_size(outside.get(), &size), "MPI_Group_size");
-  return size == 0;
-}
+// Not behind MPI_Finalize, in a session, where that is not known.
+bool has_own_world_only(MPI_Comm comm) noexcept { return world_exists() && is_within_own_world(comm); }
 
 using Service = CommunicatorState::Service;
 
@@ -239,7 +228,7 @@ bool can_afford(CommunicatorState& state, MPI_Comm comm) {
 CallTable* table_when_due(CommunicatorState& state, MPI_Comm comm, ThreadState& thread) {
   const Service service = std::exchange(state.service, Service::kDecided);
   refresh_slot(comm, state, thread);
-  if (!is_within_own_world(comm)) return nullptr;
+  if (!has_own_world_only(comm)) return nullptr;
   if (service == Service::kWaitsForBudget && !can_afford(state, comm)) {
     state.service = service;
     refresh_slot(comm, state, thread);
@@ -329,7 +318,7 @@ void prepare_for_program(MPI_Comm comm, ThreadState& thread) noexcept {
     CommunicatorState& state = state_for_program(comm, 1, thread);
     if (state.service == Service::kDecided) return;
     state.service = Service::kDecided;
-    if (!is_within_own_world(comm)) return;
+    if (!has_own_world_only(comm)) return;
     const double start = PMPI_Wtime();
     if (make_table(comm, thread) != nullptr) state.context->chooser().make_ready();
     state.process->account.charge(Account::SetUp::kCommunicator, PMPI_Wtime() - start);

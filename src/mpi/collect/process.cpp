@@ -12,7 +12,7 @@
 #include "mpi/collect/requests/own_request.h"
 #include "mpi/collect/select/log.h"
 #include "mpi/collect/thread_state.h"
-#include "mpi/guard.h"
+#include "mpi/own_world.h"
 #include "mpi/simulated.h"
 
 namespace ranktree::mpi::collect {

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/own_world.h"
 #include "preload/next.h"
 #include "preload/settings.h"
 #include "preload/world/entries.h"
@@ -300,21 +301,6 @@ Grids decide_on_grids(MPI_Comm comm) noexcept {
   return all_agree(comm, "grids with reorder=0: made by the MPI", of_all) ? Grids::kAll : Grids::kPermitted;
 }
 
-// Communicators with processes that MPI_Comm_spawn or MPI_Comm_connect have brought: they have not taken part.
-bool within_own_world(MPI_Comm comm) noexcept {
-  MPI_Group world = MPI_GROUP_NULL;
-  MPI_Group own = MPI_GROUP_NULL;
-  MPI_Group outside = MPI_GROUP_NULL;
-  int size = 1;
-  if (PMPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS || PMPI_Comm_group(comm, &own) != MPI_SUCCESS)
-    return false;
-  if (PMPI_Group_difference(own, world, &outside) == MPI_SUCCESS) PMPI_Group_size(outside, &size);
-  for (MPI_Group* group : {&outside, &own, &world}) {
-    if (*group != MPI_GROUP_NULL && *group != MPI_GROUP_EMPTY) PMPI_Group_free(group);
-  }
-  return size == 0;
-}
-
 // What the process knows of the new order.
 class World {
  public:
@@ -344,7 +330,7 @@ class World {
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
     if (grids == Grids::kUndecided) {
       grids = decide_on_grids(comm);
-    } else if (!within_own_world(comm)) {
+    } else if (!mpi::is_within_own_world(comm)) {
       return false;
     }
     if (grids != Grids::kPermitted) return grids == Grids::kAll;
@@ -357,9 +343,10 @@ class World {
 
   void put_in_order(MPI_Group* group) {
     const std::scoped_lock lock(mutex_);
-    if (!settled_ && is_set("RANKTREE_REORDER")) settle_by(*group);
     int size = 0;
     PMPI_Group_size(*group, &size);
+    if (size < 2) return;
+    if (!settled_ && is_set("RANKTREE_REORDER")) settle_by(*group);
     if (static_cast<std::size_t>(size) != before_.size()) return;
     MPI_Group ordered = MPI_GROUP_NULL;
     check(PMPI_Group_incl(*group, size, before_.data(), &ordered), "MPI_Group_incl");

@@ -9,6 +9,8 @@ static void by_session(void) {
   MPI_Group group;
   MPI_Comm comm;
   int rank, size, sum, before = -1;
+  const int periods[1] = {0};
+  MPI_Comm grid;
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
   MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
   MPI_Group_rank(group, &rank), MPI_Group_size(group, &size);
@@ -18,7 +20,11 @@ static void by_session(void) {
   MPI_Sendrecv(&my_rank, 1, MPI_INT, (my_rank + 1) % ranks, 1, &before, 1, MPI_INT, (my_rank + ranks - 1) % ranks, 1,
                comm, MPI_STATUS_IGNORE);
   report("group rank", rank), report("size", size), report("scan", sum), report("before", before);
-  MPI_Comm_free(&comm), MPI_Group_free(&group);
+  for (int i = 0; i < 300; ++i) MPI_Allreduce(&my_rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+  MPI_Cart_create(comm, 1, &ranks, periods, 0, &grid);
+  MPI_Comm_size(grid, &size);
+  report("sum", sum), report("size of the grid", size);
+  MPI_Comm_free(&grid), MPI_Comm_free(&comm), MPI_Group_free(&group);
 }
 
 int main(int argc, char** argv) {

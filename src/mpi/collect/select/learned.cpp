@@ -27,7 +27,7 @@
 #include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/select/log.h"
-#include "mpi/guard.h"
+#include "mpi/own_world.h"
 #include "ranktree/base.h"
 
 namespace ranktree::mpi::collect {
