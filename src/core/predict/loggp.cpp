@@ -34,11 +34,13 @@ struct Event {
   Rank rank = 0;  // whose step it is
   Rank peer = -1;
 };
+// At one time.
+auto place_of(const Event& event) {
+  return std::make_tuple(std::min(event.kind, Kind::kReceive), event.step, event.kind, event.rank);
+}
 struct Later {
-  static Kind order(const Event& event) { return std::min(event.kind, Kind::kReceive); }
   bool operator()(const Event& a, const Event& b) const {
-    return std::make_tuple(a.time, order(a), a.step, a.kind, a.rank) >
-           std::make_tuple(b.time, order(b), b.step, b.kind, b.rank);
+    return a.time != b.time ? a.time > b.time : place_of(a) > place_of(b);
   }
 };
 
@@ -59,7 +61,8 @@ class Clock {
         model_(model),
         ports_(schedule.size()),
         waits_(schedule),
-        wires_(model.node_of, schedule.size()) {
+        wires_(model.node_of, schedule.size()),
+        queues_(schedule.size()) {
     for (std::size_t rank = 0; rank < schedule.size(); ++rank) add_messages(static_cast<Rank>(rank));
     waits_.begin([this](Rank rank, std::int32_t step) { ready(rank, step, 0); });
   }
@@ -88,6 +91,13 @@ class Clock {
     double processor = 0;  // the times at which processor and ports are free
     double out = 0;
     double in = 0;
+  };
+  using Events = std::priority_queue<Event, std::vector<Event>, Later>;
+  // Steps of one rank that wait for its processor.
+  struct Queue {
+    bool has_next = false;
+    Event next;     // before all others
+    Events others;  // of time 0
   };
 
   [[nodiscard]] const Step& step_of(Rank rank, std::int32_t step) const { return schedule_[at(rank)].steps[at(step)]; }
@@ -128,16 +138,33 @@ class Clock {
     }
   }
 
-  void attempt(Event event) {
-    Port& mine = port(event.rank);
-    if (mine.processor > event.time) {
-      event.time = mine.processor;
-      events_.push(event);
-      return;
-    }
+  void attempt(const Event& event) {
+    Queue& queue = queues_[at(event.rank)];
+    if (queue.has_next && place_of(queue.next) == place_of(event)) queue.has_next = false;
+    if (port(event.rank).processor > event.time) return wait(event);
     const Step& step = step_of(event.rank, event.step);
     const double end = event.kind == Kind::kSend ? send(event, step) : work(event, step);
     events_.push({end, Kind::kEnd, event.step, event.rank});
+    if (queue.has_next || queue.others.empty()) return;
+    const Event first = queue.others.top();
+    queue.others.pop();
+    begin_next(first);
+  }
+
+  // Until the processor is free. Only the first of those that wait is among the events, and others that have not yet
+  // found it busy: were all of them, each step would move them all.
+  void wait(Event event) {
+    Queue& queue = queues_[at(event.rank)];
+    if (!queue.has_next || place_of(event) < place_of(queue.next)) return begin_next(event);
+    event.time = 0;
+    queue.others.push(event);
+  }
+
+  void begin_next(Event event) {
+    event.time = port(event.rank).processor;
+    queues_[at(event.rank)].next = event;
+    queues_[at(event.rank)].has_next = true;
+    events_.push(event);
   }
 
   // Steps that only the processor carries out.
@@ -189,7 +216,8 @@ class Clock {
   Waits waits_;
   Wires wires_;
   std::map<std::pair<Rank, Rank>, Channel> channels_;
-  std::priority_queue<Event, std::vector<Event>, Later> events_;
+  std::vector<Queue> queues_;
+  Events events_;
 };
 
 }  // namespace
