@@ -338,6 +338,11 @@ def limit_of(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int3
     What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.
     """
 
+def usual_levels(tree: Tree, model: tuple[str, str | None]) -> list[str]:
+    """
+    Kinds of the levels whose latency or bandwidth a model takes from usual values, outermost first.
+    """
+
 def latency_seconds(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model: tuple[str, str | None]) -> float:
     """
     The part of the seconds of limit_of that fewer bytes would not shorten.

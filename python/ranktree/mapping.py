@@ -85,12 +85,22 @@ def grid_for(request: Request, worthwhile: float) -> BetterGrid | None:
     return better_grid(request.tree, request.pattern, request.metric, worthwhile)
 
 
+def usual_levels(tree: _core.Tree, model: Model) -> list[str]:
+    """Kinds of the levels whose modelled latency or bandwidth is a usual value; none where time is not modelled."""
+    return [] if model.objective is None else _core.usual_levels(tree, (model.objective, model.parameters))
+
+
+def usual_line(kinds: list[str]) -> str:
+    """What the modelled times rest on."""
+    return f"Usual latencies or bandwidths stand in for: {', '.join(kinds)}. `ranktree calibrate` measures them."
+
+
 def lines_below(
-    plan: _core.Plan, limits: list[dict[str, Any]], worthwhile: float, grid: BetterGrid | None
+    plan: _core.Plan, limits: list[dict[str, Any]], worthwhile: float, grid: BetterGrid | None, usual: list[str]
 ) -> list[str]:
     """The sentences below the table."""
     lines = [sentence(plan, limits, worthwhile), bound_line(plan), *limit_lines(limits)]
-    return lines + ([grid.sentence()] if grid else [])
+    return [*lines, *([usual_line(usual)] if usual else []), *([grid.sentence()] if grid else [])]
 
 
 def as_dictionary(  # noqa: PLR0913, PLR0917  what is in the dictionary
@@ -100,6 +110,7 @@ def as_dictionary(  # noqa: PLR0913, PLR0917  what is in the dictionary
     worthwhile: float,
     limits: list[dict[str, Any]],
     grid: BetterGrid | None,
+    usual: list[str],
 ) -> dict[str, Any]:
     """The plan's table for `--json`."""
     dictionary: dict[str, Any] = {
@@ -118,6 +129,7 @@ def as_dictionary(  # noqa: PLR0913, PLR0917  what is in the dictionary
     }
     if limits:
         dictionary["limits"] = limits
+        dictionary["usual_levels"] = usual
     if grid:
         dictionary["grid"] = grid.as_dictionary()
     if results:

@@ -346,6 +346,10 @@ double latency_seconds(const Tree& tree, const pattern::Pattern& expanded, const
   return objective::latency_seconds(tree, expanded, model_of(named), placement_of(tree, expanded, leaf_of));
 }
 
+std::vector<std::string> usual_levels(const Tree& tree, const NamedModel& named) {
+  return objective::usual_levels(tree, model_of(named));
+}
+
 void bind_plans(nb::module_& module) {
   nb::class_<place::Slot>(module, "Slot", "What one rank is bound to: a host and PUs by operating-system number.")
       .def_ro("host", &place::Slot::host)
@@ -424,6 +428,8 @@ void bind_place(nb::module_& module) {
       "name"_a, "Whether a class of clusters has this name, as models take it in place of a file of parameters.");
   module.def("limit_of", &limit_of, "tree"_a, "pattern"_a, "leaf_of"_a, "model"_a,
              "What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.");
+  module.def("usual_levels", &usual_levels, "tree"_a, "model"_a,
+             "Kinds of the levels whose latency or bandwidth a model takes from usual values, outermost first.");
   module.def("latency_seconds", &latency_seconds, "tree"_a, "pattern"_a, "leaf_of"_a, "model"_a,
              "The part of the seconds of limit_of that fewer bytes would not shorten.");
   module.def("compute_placement", &compute_placement, "tree"_a, "pattern"_a, "algorithm"_a = "best",

@@ -112,7 +112,9 @@ def test_what_would_help_is_printed_where_no_placement_does(ranktree: Callable, 
     assert found["bytes"]["saves"] == pytest.approx(transfer / (latency + transfer) / 2)
     lines = ranktree("map", *options, "time").stdout.splitlines()
     heading = lines.index("What would shorten the plan's modelled time:")
-    assert lines[heading + 1 :] == [f"  {each['sentence']}" for each in found.values()]
+    usual = "Usual latencies or bandwidths stand in for: Cluster. `ranktree calibrate` measures them."
+    assert lines[heading + 1 :] == [*(f"  {each['sentence']}" for each in found.values()), usual]
+    assert json.loads(result.stdout)["usual_levels"] == ["Cluster"]
     assert list(helps(ranktree("map", *options, "time", "--json", "--worthwhile", 20))) == ["bytes"]
     assert list(helps(ranktree("map", *options, "bottleneck", "--json"))) == ["bytes"]  # which counts no waiting
 
@@ -259,3 +261,19 @@ def test_partners_stay_on_a_node_where_nothing_is_measured(ranktree, tmp_path: P
     for machine in ("node:4 core:4", fast):
         found = json.loads(ranktree("map", pattern, "--machine", machine, "--json").stdout)
         assert found["gain"] is False
+
+
+def test_partners_stay_on_a_node_where_only_slow_memory_is_measured(ranktree, tmp_path: Path) -> None:
+    """The usual network is faster than the memory that was measured on one node: it counts for no more than that."""
+    pattern = tmp_path / "pair.csv"
+    pattern.write_text("# ranks=2\nsrc,dst,messages,bytes\n0,1,100,1000000\n1,0,100,1000000\n", encoding="ascii")
+    document = {"format": "ranktree-parameters", "version": 1, "reduce_s_per_byte": 0, "copy_s_per_byte": 0}
+    document |= {"levels": [{"name": "core", "latency_s": 1e-4, "s_per_byte": 1e-8}]}
+    parameters = tmp_path / "one-node.json"
+    parameters.write_text(json.dumps(document), encoding="ascii")
+    options = ("--machine", "node:4 core:4", "--objective", "time", "--parameters", parameters)
+    found = json.loads(ranktree("map", pattern, *options, "--json").stdout)
+    assert found["gain"] is False
+    assert found["usual_levels"] == ["Cluster"]
+    text = ranktree("map", pattern, *options).stdout
+    assert "\nUsual latencies or bandwidths stand in for: Cluster. `ranktree calibrate` measures them.\n" in text

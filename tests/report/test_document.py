@@ -216,7 +216,7 @@ def test_an_oversubscribed_plan_is_compared_with_the_rank_order(tmp_path: Path) 
 
 def test_the_gain_that_is_worthwhile_is_the_users(tmp_path: Path) -> None:
     save_stencil(tmp_path / "app.npz", (6, 5), hosts=4)
-    document = report(tmp_path / "app.npz", machine=MACHINE, worthwhile=0.99)
+    document = report(tmp_path / "app.npz", machine=MACHINE, metric="size", worthwhile=0.99)
     assert document["verdict"]["result"] == "not worthwhile"
     assert "below 99 %" in document["verdict"]["sentence"]
     assert any("--worthwhile 99" in each["command"] for each in document["commands"])
@@ -366,9 +366,11 @@ def test_a_plan_of_another_machine_is_refused(tmp_path: Path) -> None:
 def test_verdicts(tmp_path: Path) -> None:
     save_stencil(tmp_path / "row.npz", (32,))
     assert report(tmp_path / "row.npz")["verdict"]["result"] == "described"
-    best = report(tmp_path / "row.npz", machine="node:32 core:1")
+    best = report(tmp_path / "row.npz", machine="node:32 core:1", metric="size")
     assert best["verdict"]["result"] == "no gain"
     assert "and none can" in best["verdict"]["sentence"]
+    by_time = report(tmp_path / "row.npz", machine="node:32 core:1")["verdict"]
+    assert by_time["result"] == "not worthwhile" and "is modelled more than 2.0 % faster" in by_time["sentence"]
 
 
 def test_a_gain_below_two_percent_is_nothing_worth_changing(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def save_dense(path: Path, **metadata: object) -> _core.Pattern:
 def test_a_plan_that_takes_longer_names_the_traced_placement(tmp_path: Path) -> None:
     """The plan by bytes is on two nodes; the ranks were traced on four."""
     save_dense(tmp_path / "a.npz", hosts=[f"n{rank % 4}" for rank in range(8)])
-    document = report(tmp_path / "a.npz", "node:4 core:4")
+    document = report(tmp_path / "a.npz", "node:4 core:4", metric="size")
     traced, plan = (each["seconds"] for each in document["limits"])
     assert traced < 0.9 * plan
     found = helps(document, "plan")["placement"]
@@ -90,7 +90,7 @@ def test_a_plan_that_takes_longer_names_the_traced_placement(tmp_path: Path) -> 
 def test_a_plan_by_time_is_named_where_it_is_shorter(tmp_path: Path) -> None:
     pattern = save_dense(tmp_path / "a.npz")
     machine = "node:4 core:4"
-    document = report(tmp_path / "a.npz", machine)
+    document = report(tmp_path / "a.npz", machine, metric="size")
     tree = _core.load_machine(machine).cut_at("Core")
     plan, limits = _core.plan_by_objective(tree, pattern, ("time", None), "best", 1)
     (by_time,) = [each["seconds"] for each in limits if each["placement"] == "plan"]
@@ -128,7 +128,7 @@ def test_another_number_of_ranks_a_node_is_named_for_the_last_row(tmp_path: Path
     ends = np.array([(i, j) for i in range(8) for j in range(8) if i != j]).T
     pattern = _core.Pattern.from_pairs(8, *ends, np.ones(56), np.full(56, 1e8))
     _core.save_pattern(str(tmp_path / "a.npz"), pattern)
-    document = report(tmp_path / "a.npz", "node:4 core:4")
+    document = report(tmp_path / "a.npz", "node:4 core:4", metric="size")
     plan = document["limits"][-1]
     tree = _core.load_machine("node:4 core:4").cut_at("Core")
     two_a_node = np.array([node * 4 + core for node in range(4) for core in range(2)], np.int32)

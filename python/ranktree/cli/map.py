@@ -154,11 +154,13 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         results = mapping.compare_all(request) if comparison else []
         add_would_help(limits, request, plan, model, worthwhile / 100, **request.search(preset), pins=pins)
         grid = mapping.grid_for(request, worthwhile / 100)
+        usual = mapping.usual_levels(tree, model)
     if json:
-        echo(json_format.dumps(mapping.as_dictionary(plan, stopped, results, worthwhile / 100, limits, grid), indent=1))
+        found = mapping.as_dictionary(plan, stopped, results, worthwhile / 100, limits, grid, usual)
+        echo(json_format.dumps(found, indent=1))
         return
     mapping.print_table(plan, cost)
-    for line in mapping.lines_below(plan, limits, worthwhile / 100, grid):
+    for line in mapping.lines_below(plan, limits, worthwhile / 100, grid, usual):
         echo(line)
     if stopped is not None:
         echo(f"Stopped by {stopped}: the plan is the best found so far.")

@@ -19,7 +19,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     runs: Annotated[str | None, Option(help="measured times, from `ranktree optimize` or `compare`")] = None,
     log: Annotated[str | None, Option(help="from `ranktree run --collectives-log`")] = None,
     collectives: Annotated[str, Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
-    metric: Annotated[str | None, Option(help="size (bytes), msg (messages) or avg [size]")] = None,
+    metric: Annotated[str | None, Option(help="place by size (bytes), msg (messages) or avg, not by time")] = None,
     unit: Annotated[str, Option(help="one rank a core or a pu")] = "core",
     cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
     worthwhile: Annotated[float, Option(min=0, max=100, help="PERCENT: a smaller gain is no gain")] = 2.0,

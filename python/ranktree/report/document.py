@@ -126,7 +126,7 @@ def report_words(request: Request) -> list[str]:
     for name, value in (("--plan", request.plan), ("--runs", request.runs), ("--log", request.log)):
         words += [name, value] if value is not None else []
     words += machine_words(request)
-    if request.metric not in {None, "size"}:
+    if request.metric is not None:
         words += ["--metric", request.metric]
     if request.collectives != DEFAULTS["collectives"]:
         words += ["--collectives", request.collectives]
@@ -144,7 +144,7 @@ def absent(document: dict[str, Any]) -> list[str]:
         lines.append("Levels inside the nodes, links and the placement before the plan: name the machine (--machine).")
     if document["levels"] is not None and "Network" in " ".join(document["levels"]["kinds"]):
         lines.append("Links inside the network: it is no tree, so only what leaves and enters the nodes is shown.")
-    if not document["traffic"]["bytes"]:
+    if document["traffic"]["messages"] and not document["traffic"]["bytes"]:
         lines.append("Bytes: the pattern holds numbers of messages only.")
     elif not document["traffic"]["messages"]:
         lines.append("Messages, their sizes: the pattern holds bytes only.")

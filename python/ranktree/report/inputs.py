@@ -10,6 +10,7 @@ import numpy as np
 from ranktree import _core
 from ranktree.allocation import allocation
 from ranktree.measures import METRICS
+from ranktree.objective import Model, planned
 from ranktree.pattern import expand, named_after, natural_model, read
 from ranktree.report.shape import Shape, of_slots, of_tree
 from ranktree.runs import document as runs
@@ -125,9 +126,13 @@ def load_tree(request: Request, notify: Notify) -> "_core.Tree | None":
 
 
 def make_plan(tree: "_core.Tree", inputs: Inputs) -> "_core.Plan":
-    """The plan that `ranktree map --metric` would write."""
-    with named_after(inputs.request.pattern):
-        return _core.make_plan(tree, inputs.traffic, "best", inputs.request.metric or "size", inputs.request.seed)
+    """The plan that `ranktree map` would write."""
+    request = inputs.request
+    by_time = request.metric is None and request.cost == "hops"
+    with named_after(request.pattern):
+        model = Model("time" if by_time else None)
+        metric = request.metric or "size"
+        return planned(tree, inputs.traffic, metric, model, algorithm="best", seed=request.seed)[0]
 
 
 def require_fitting(plan: "_core.Plan", recorded: "_core.Pattern", request: Request) -> None:
@@ -147,13 +152,13 @@ def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
     if plan is None:
         add_traced_only(inputs)
         return
-    planned = _core.plan_slots(plan)
+    from_plan = _core.plan_slots(plan)
     if tree is None:
-        inputs.shape, slots = of_slots(planned, plan.hosts)
+        inputs.shape, slots = of_slots(from_plan, plan.hosts)
         inputs.after = Placed("plan", "plan", slots)
         return
     inputs.shape = of_tree(tree)
-    inputs.after = Placed("plan", "plan", slot_numbers(inputs.shape, planned, inputs.request))
+    inputs.after = Placed("plan", "plan", slot_numbers(inputs.shape, from_plan, inputs.request))
     names = [row.placement for row in plan.costs]
     if "traced" in names:
         found = traced_slots(tree, inputs.shape, list(inputs.traffic.metadata["hosts"]))
@@ -200,14 +205,14 @@ def traced_slots(tree: "_core.Tree", shape: Shape, hosts: Sequence[str]) -> np.n
     return np.array(found, dtype=np.int64) if found and None not in found else None
 
 
-def slot_numbers(shape: Shape, planned: Sequence[tuple[str, list[int]]], request: Request) -> np.ndarray:
+def slot_numbers(shape: Shape, slots: Sequence[tuple[str, list[int]]], request: Request) -> np.ndarray:
     """The number of the machine's slot that owns each rank's first PU. ValueError where the machine has no such PU."""
     nodes = shape.nodes
     owner = {}
     for slot, (pus, node) in enumerate(zip(shape.pus, shape.node_of_slot.tolist(), strict=True)):
         owner.update({(nodes[node], pu): slot for pu in pus})
     found = []
-    for rank, (host, pus) in enumerate(planned):
+    for rank, (host, pus) in enumerate(slots):
         if (host, pus[0]) not in owner:
             where = f"{host or 'this machine'} PU {pus[0]}"
             raise ValueError(f"{request.plan}: rank {rank} is on {where}, which {request.source} does not have")

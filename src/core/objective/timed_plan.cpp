@@ -286,6 +286,10 @@ place::Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, 
   return plan_by_metric(tree, expanded, options, model.objective);
 }
 
+std::vector<std::string> usual_levels(const topo::Tree& tree, const Model& model) {
+  return simulate::usual_levels(tree, costs_of(tree, model));
+}
+
 Limit limit_of(const topo::Tree& tree, const pattern::Pattern& expanded, const Model& model,
                const Placement& placement) {
   const simulate::Platform platform(tree, costs_of(tree, model));

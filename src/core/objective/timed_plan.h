@@ -52,6 +52,9 @@ LimitedPlan make_limited_plan(const topo::Tree& tree, const pattern::Pattern& ex
 place::Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const place::PlanOptions& options,
                       const Model& model);
 
+// simulate::usual_levels() of what the model takes for the machine. Throws as make_limited_plan().
+std::vector<std::string> usual_levels(const topo::Tree& tree, const Model& model);
+
 // What limits a placement of each rank on a leaf.
 Limit limit_of(const topo::Tree& tree, const pattern::Pattern& expanded, const Model& model,
                const place::Placement& placement);

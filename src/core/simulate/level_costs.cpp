@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/predict/parameters.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
@@ -24,6 +27,34 @@ int levels_across(const topo::Tree& tree) {
   return across;
 }
 
+bool is_usual(const topo::Step& step) { return !step.latency || !step.bandwidth; }
+
+bool has_usual_value(const topo::Interconnect& interconnect) {
+  if (const auto* torus = std::get_if<topo::Torus>(&interconnect.network())) {
+    return std::any_of(torus->steps.begin(), torus->steps.end(), is_usual);
+  }
+  if (const auto* dragonfly = std::get_if<topo::Dragonfly>(&interconnect.network())) {
+    return is_usual(dragonfly->local) || is_usual(dragonfly->global);
+  }
+  const auto& table = std::get<topo::DistanceTable>(interconnect.network());
+  return !table.seconds || !table.bandwidth;
+}
+
+// The first `across` levels are between nodes.
+void keep_partners_near(std::vector<LevelCost>& costs, int across) {
+  if (across == 0 || at(across) == costs.size()) return;
+  const LevelCost inside = costs[at(across)];
+  for (auto cost = costs.begin(); cost != costs.begin() + across; ++cost) {
+    if (!cost->latency_given && inside.latency_given) cost->latency = std::max(cost->latency, inside.latency);
+    if (!cost->bandwidth_given && inside.bandwidth_given) cost->bandwidth = std::min(cost->bandwidth, inside.bandwidth);
+  }
+  const LevelCost between = costs[at(across - 1)];
+  for (auto cost = costs.begin() + across; cost != costs.end(); ++cost) {
+    if (!cost->latency_given) cost->latency = std::min(cost->latency, between.latency);
+    if (!cost->bandwidth_given) cost->bandwidth = std::max(cost->bandwidth, between.bandwidth);
+  }
+}
+
 }  // namespace
 
 std::vector<LevelCost> level_costs(const topo::Tree& tree) {
@@ -33,30 +64,51 @@ std::vector<LevelCost> level_costs(const topo::Tree& tree) {
   std::vector<LevelCost> costs;
   for (int level = 0; level < levels; ++level) {
     const topo::Level& given = tree.level(level);
-    const predict::LevelParameters& otherwise = usual.levels[static_cast<std::size_t>(level)];
-    const double between = level >= across && across > 0 ? costs[static_cast<std::size_t>(across - 1)].bandwidth : 0;
+    const predict::LevelParameters& otherwise = usual.levels[at(level)];
     costs.push_back({.kind = given.kind,
                      .latency = given.latency.value_or(otherwise.latency),
-                     .bandwidth = given.bandwidth.value_or(std::max(between, 1 / otherwise.per_byte)),
+                     .bandwidth = given.bandwidth.value_or(1 / otherwise.per_byte),
                      .latency_given = given.latency.has_value(),
                      .bandwidth_given = given.bandwidth.has_value()});
   }
+  keep_partners_near(costs, across);
   return costs;
 }
 
 std::vector<LevelCost> level_costs(const topo::Tree& tree, const predict::Parameters& parameters) {
   const int levels = tree.level_count() - 1;
-  const predict::Parameters fitted = predict::matched(parameters, levels, levels_across(tree));
+  const int across = levels_across(tree);
+  const predict::Parameters fitted = predict::matched(parameters, levels, across);
+  const int known_across = predict::levels_across_nodes(parameters);
+  const bool knows_wires = known_across > 0;
+  const bool knows_inside = known_across < static_cast<int>(parameters.levels.size());
   std::vector<LevelCost> costs;
   for (int level = 0; level < levels; ++level) {
-    const predict::LevelParameters& measured = fitted.levels[static_cast<std::size_t>(level)];
+    const predict::LevelParameters& fitting = fitted.levels[at(level)];
+    const bool measured = level < across ? knows_wires : knows_inside;
     costs.push_back({.kind = tree.level(level).kind,
-                     .latency = measured.latency,
-                     .bandwidth = 1 / measured.per_byte,
-                     .latency_given = true,
-                     .bandwidth_given = true});
+                     .latency = fitting.latency,
+                     .bandwidth = 1 / fitting.per_byte,
+                     .latency_given = measured,
+                     .bandwidth_given = measured});
   }
+  keep_partners_near(costs, across);
   return costs;
+}
+
+std::vector<std::string> usual_levels(const topo::Tree& tree, const std::vector<LevelCost>& costs) {
+  std::vector<std::uint8_t> meets(costs.size());
+  for (topo::Object object = 0; object < tree.object_count(); ++object) {
+    if (tree.child_count(object) > 1) meets[at(tree.level_of(object))] = 1;
+  }
+  const int across = tree.interconnect() == nullptr ? 0 : levels_across(tree);
+  std::vector<std::string> kinds;
+  if (across > 0 && has_usual_value(*tree.interconnect())) kinds.emplace_back("Network");
+  for (std::size_t level = at(across); level < costs.size(); ++level) {
+    if (meets[level] == 0 || (costs[level].latency_given && costs[level].bandwidth_given)) continue;
+    kinds.emplace_back(kind_name(costs[level].kind));
+  }
+  return kinds;
 }
 
 // One more layer of switches between two nodes.

@@ -1,6 +1,7 @@
 // The cost of a message on each level of a machine, for a simulation: from the machine, else usual values.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/predict/parameters.h"
@@ -19,11 +20,16 @@ struct LevelCost {
 };
 
 // One entry for each level above the leaves, root first. Where the machine has no value: predict::usual_parameters(),
-// but inside nodes no less bandwidth than between them. What is not measured may not make partners faster on two nodes.
+// but between nodes no less latency and no more bandwidth than inside them: what is not measured may not make partners
+// faster on two nodes.
 std::vector<LevelCost> level_costs(const topo::Tree& tree);
 
 // The same by measured parameters, whatever the machine's own values (predict::matched()).
 std::vector<LevelCost> level_costs(const topo::Tree& tree, const predict::Parameters& parameters);
+
+// Kinds of the levels on which two leaves meet and that have a usual value, outermost first; "Network" for a torus,
+// mesh, dragonfly or matrix with one.
+std::vector<std::string> usual_levels(const topo::Tree& tree, const std::vector<LevelCost>& costs);
 
 // The latency of a step and the bandwidth of a link of a network where the machine has no value.
 double usual_step_latency();
