@@ -15,8 +15,8 @@
  *
  * Options are structures whose first member is their size: call their init function, then change members. A program
  * that was compiled with an older header thus works with a newer library of the same ABI. NULL means the defaults,
- * which are those of the command line. Choices are enumerations; each has a function that reads its name as the command
- * line writes it.
+ * which are those of the command line, except that plans minimise bytes. Choices are enumerations; each has a function
+ * that reads its name as the command line writes it.
  *
  * Numbers: ranks, leaves, levels and PUs are counted by int; pairs, messages and bytes by uint64_t.
  */

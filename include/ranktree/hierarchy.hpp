@@ -65,6 +65,9 @@ class Hierarchy {
    * \param levels_at_once at least 1, equal on all ranks; changes nothing but the number of calls
    */
   explicit Hierarchy(MPI_Comm comm, MPI_Info info = MPI_INFO_NULL, int levels_at_once = kLevelsAtOnce) {
+    if (levels_at_once < 1) {
+      throw Error(MPI_ERR_ARG, "Hierarchy: levels_at_once: expected at least 1, found " + std::to_string(levels_at_once));
+    }
     try {
       make(comm, info, levels_at_once);
       for (Level& level : levels_) describe(level);
@@ -96,7 +99,7 @@ class Hierarchy {
  private:
   // A call that fills its arrays may have left deeper levels; all ranks of its last level then request those.
   void make(MPI_Comm comm, MPI_Info info, int levels_at_once) {
-    const auto capacity = static_cast<std::size_t>(levels_at_once > 0 ? levels_at_once : 0);
+    const auto capacity = static_cast<std::size_t>(levels_at_once);
     std::vector<MPI_Comm> comms(capacity, MPI_COMM_NULL);
     std::vector<MPI_Comm> roots(capacity + 1,
                                 MPI_COMM_NULL);  // never empty: a null pointer means that roots are not wanted

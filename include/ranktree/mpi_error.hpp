@@ -34,7 +34,8 @@ inline void check(int code, const char* call, MPI_Comm comm) {
   int length = 0;
   if (comm != MPI_COMM_NULL) ranktree_Comm_get_message(comm, reason, sizeof reason, &length);
   std::string text = std::string(call) + ": " + mpi_text(code);
-  if (reason[0] != 0) text += std::string(": ") + reason;
+  // Open MPI's text of the code is the reason itself.
+  if (reason[0] != 0 && text.find(reason) == std::string::npos) text += std::string(": ") + reason;
   throw Error(code, text);
 }
 

@@ -156,6 +156,8 @@ bool is_written(const Pattern& pattern, std::size_t kind, std::size_t i) {
 }  // namespace
 
 Pattern read_pattern_csv(std::string_view bytes, const std::string& origin, Warnings& warnings) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // by which spreadsheets mark UTF-8
+  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   TextReader file(bytes, origin);
   const Header header = read_header(file);
   EntryList entries;

@@ -104,7 +104,8 @@ TEST(Csv, ReadsColumnsInAnyOrderWithAnySeparator) {
   const std::vector<Pair> expected{{0, 2, 30}, {1, 0, 7}};
   for (const char* text : {"src,dst,messages,bytes\n1,0,1,7\n0,2,3,30\n", "dst;bytes;src\n0;7;1\n2;30;0\n",
                            "src\tdst\tmessages\tbytes\n1\t0\t1\t7\n0\t2\t3\t30",
-                           "\"src\", \"dst\", \"bytes\"\r\n1, 0, 7\r\n0 , 2 , 30\r\n"}) {
+                           "\"src\", \"dst\", \"bytes\"\r\n1, 0, 7\r\n0 , 2 , 30\r\n",
+                           "\xEF\xBB\xBFsrc;dst;bytes\r\n1;0;7\r\n0;2;30\r\n"}) {
     const Pattern pattern = read_pattern_csv(text, "f", warnings);
     EXPECT_EQ(pattern.ranks, 3);
     EXPECT_EQ(byte_pairs(pattern), expected) << text;

@@ -119,18 +119,21 @@ void check_errors() {
   } catch (const ranktree::Error& error) {
     thrown = true;
     expect(ranktree::mpi_class(error) == MPI_ERR_ARG && error.status() == RANKTREE_ERROR_MPI, "MPI_ERR_ARG");
-    expect(std::strstr(error.what(), "ranktree_leftover") != nullptr, "the reason");
+    const char* const reason = std::strstr(error.what(), "ranktree_leftover");
+    expect(reason != nullptr && std::strstr(reason + 1, "ranktree_leftover") == nullptr, "the reason, once");
   }
   expect(thrown, "an exception for a wrong info value");
   MPI_Info_set(info, "ranktree_leftover", "group");
   expect(!Hierarchy(comm, info).empty(), "levels after the error");
-  try {
-    thrown = false;
-    const Hierarchy levels(comm, MPI_INFO_NULL, -1);
-  } catch (const ranktree::Error& error) {
-    thrown = ranktree::mpi_class(error) == MPI_ERR_ARG;
+  for (const int levels_at_once : {0, -1}) {
+    try {
+      thrown = false;
+      const Hierarchy levels(comm, MPI_INFO_NULL, levels_at_once);
+    } catch (const ranktree::Error& error) {
+      thrown = ranktree::mpi_class(error) == MPI_ERR_ARG;
+    }
+    expect(thrown, "an exception for fewer levels than one");
   }
-  expect(thrown, "an exception for less than no levels");
   MPI_Info_free(&info);
   MPI_Comm_free(&comm);
 }
