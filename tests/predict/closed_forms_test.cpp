@@ -272,5 +272,27 @@ TEST(ClosedForms, AreThoseOfBaseTreesOverNodesInOrder) {
   }
 }
 
+// Exchanges over nodes in order: only the last of them cross, and all ranks of a node share its wire then. Where the
+// ranks of a node go on at different times, the form is an upper bound, and so it is for the gather to a root.
+TEST(ClosedForms, AreNextToThoseOfExchangesOverNodesInOrder) {
+  const Parameters parameters{.levels = {{.name = "switch", .latency = 20, .per_byte = 2e-3},
+                                         {.name = "node", .latency = 10, .per_byte = 2e-3},
+                                         {.name = "core", .latency = 1, .per_byte = 5e-4}},
+                              .reduce_per_byte = kReduce};
+  const Hierarchy hierarchy = Hierarchy::from_colours(three().colours);
+  const Machine machine(hierarchy, parameters);
+  const auto expect = [&](Collective collective, const std::string& text, double most) {
+    const Question question{.collective = collective, .bytes = kBytes};
+    const Choice choice = choice_from_text(text, collective);
+    const double ratio = form_of(question, choice, machine)->seconds(kBytes) / evaluated(question, choice, machine);
+    EXPECT_GE(ratio, 1) << collective_name(collective) << " " << text;
+    EXPECT_LE(ratio, most) << collective_name(collective) << " " << text;
+  };
+  expect(Collective::kAllreduce, "messages:recursive-doubling:groups=1", 1.03);
+  expect(Collective::kAllgather, "messages:recursive-doubling:groups=1", 1.001);
+  expect(Collective::kAllreduce, "messages:rabenseifner:groups=1", 1.25);
+  expect(Collective::kReduce, "messages:rabenseifner:groups=1", 1.25);
+}
+
 }  // namespace
 }  // namespace ranktree::core::predict

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -86,9 +87,44 @@ std::optional<ClosedForm> tree_in_order(const Question& question, Algorithm algo
   return ClosedForm{.path = path, .step = chain ? slower_of(across, inside) : path};
 }
 
+bool exchanges_by_bits(Collective collective, Algorithm algorithm) {
+  if (algorithm == Algorithm::kRecursiveDoubling) {
+    return collective == Collective::kAllreduce || collective == Collective::kAllgather;
+  }
+  return algorithm == Algorithm::kRabenseifner &&
+         (collective == Collective::kAllreduce || collective == Collective::kReduce);
+}
+
+// Exchanges with the ranks 1, 2, 4, ... away, the nearest first, over ranks in the order of a machine whose groups are
+// powers of two: each step stays on one level.
+std::optional<ClosedForm> exchanges_in_order(const Question& question, Algorithm algorithm, const Machine& machine) {
+  if (!exchanges_by_bits(question.collective, algorithm) || !machine.hierarchy().in_rank_order()) return {};
+  const double reduce = machine.parameters().reduce_per_byte;
+  Line sum;
+  Rank below = 1;  // ranks under one child of a level
+  for (int level = machine.hierarchy().levels() - 1; level >= 0; --level) {
+    const Rank children = machine.children(level);
+    if (!std::has_single_bit(static_cast<std::uint32_t>(children))) return {};
+    const Line link = machine.link(level, machine.ranks_of_node());
+    const double steps = log2_above(children);
+    if (algorithm == Algorithm::kRabenseifner) {
+      const double slices = (1 - 1.0 / children) / below;
+      sum = sum + Line{2 * steps * link.latency, slices * (2 * link.per_byte + reduce)};
+    } else if (question.collective == Collective::kAllreduce) {
+      sum = sum + steps * (link + Line{0, reduce});
+    } else {
+      sum = sum + Line{steps * link.latency, static_cast<double>(children - 1) * below * link.per_byte};
+    }
+    below *= children;
+  }
+  if (below != machine.ranks()) return {};
+  return ClosedForm{.once = sum, .share = 0};
+}
+
 // All ranks on one level, whatever the machine has between them: the most expensive link counts.
 std::optional<ClosedForm> flat_form(const Question& question, Algorithm algorithm, const Machine& machine) {
   if (const auto tree = tree_in_order(question, algorithm, machine)) return tree;
+  if (const auto exchanges = exchanges_in_order(question, algorithm, machine)) return exchanges;
   const bool crowded = machine.nodes() > 1 && crowds_the_wire(algorithm, machine.hierarchy().in_rank_order());
   Line link;
   for (int level = 0; level < machine.hierarchy().levels(); ++level) {
