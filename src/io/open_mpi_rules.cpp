@@ -40,8 +40,7 @@ struct Known {
 constexpr std::array kKnown = {
     Known{Collective::kAllgather, 0, "allgather", true}, Known{Collective::kAllreduce, 2, "allreduce", false},
     Known{Collective::kAlltoall, 3, "alltoall", true},   Known{Collective::kBarrier, 6, "barrier", false},
-    Known{Collective::kBroadcast, 7, "bcast", false},    Known{Collective::kGather, 9, "gather", true},
-    Known{Collective::kReduce, 11, "reduce", false},     Known{Collective::kReduceScatter, 12, "reduce_scatter", true}};
+    Known{Collective::kBroadcast, 7, "bcast", false},    Known{Collective::kReduce, 11, "reduce", false}};
 
 struct Pair {
   Collective collective;
@@ -50,7 +49,9 @@ struct Pair {
   std::string_view name;
   int fan;
 };
-// A chain without segments is Open MPI's pipeline without segments.
+// A chain without segments is Open MPI's pipeline without segments. Of reductions only the algorithms that keep the
+// order of operands: a rule counts for operations that do not commute as well. None of gather, whose message size Open
+// MPI takes for 0 at a root in place, and of reduce_scatter, since tune measures the block form, which has no rules.
 constexpr std::array kPairs = {Pair{Collective::kBroadcast, Algorithm::kFlat, 1, "basic_linear", 0},
                                Pair{Collective::kBroadcast, Algorithm::kChain, 3, "pipeline", 0},
                                Pair{Collective::kBroadcast, Algorithm::kPipeline, 3, "pipeline", 0},
@@ -61,27 +62,17 @@ constexpr std::array kPairs = {Pair{Collective::kBroadcast, Algorithm::kFlat, 1,
                                Pair{Collective::kBroadcast, Algorithm::kScatterDoubling, 8, "scatter_allgather", 0},
                                Pair{Collective::kBroadcast, Algorithm::kScatterRing, 9, "scatter_allgather_ring", 0},
                                Pair{Collective::kReduce, Algorithm::kFlat, 1, "linear", 0},
-                               Pair{Collective::kReduce, Algorithm::kChain, 3, "pipeline", 0},
-                               Pair{Collective::kReduce, Algorithm::kPipeline, 3, "pipeline", 0},
-                               Pair{Collective::kReduce, Algorithm::kBinary, 4, "binary", 0},
-                               Pair{Collective::kReduce, Algorithm::kBinomial, 5, "binomial", 0},
                                Pair{Collective::kReduce, Algorithm::kInOrderBinary, 6, "in-order_binary", 0},
                                Pair{Collective::kReduce, Algorithm::kRabenseifner, 7, "rabenseifner", 0},
                                Pair{Collective::kAllreduce, Algorithm::kLinear, 1, "basic_linear", 0},
                                Pair{Collective::kAllreduce, Algorithm::kNonOverlapping, 2, "nonoverlapping", 0},
                                Pair{Collective::kAllreduce, Algorithm::kRecursiveDoubling, 3, "recursive_doubling", 0},
-                               Pair{Collective::kAllreduce, Algorithm::kRing, 4, "ring", 0},
-                               Pair{Collective::kAllreduce, Algorithm::kSegmentedRing, 5, "segmented_ring", 0},
                                Pair{Collective::kAllreduce, Algorithm::kRabenseifner, 6, "rabenseifner", 0},
                                Pair{Collective::kBarrier, Algorithm::kFlat, 1, "linear", 0},
                                Pair{Collective::kBarrier, Algorithm::kDissemination, 4, "bruck", 0},
                                Pair{Collective::kBarrier, Algorithm::kBinomial, 6, "tree", 0},
-                               Pair{Collective::kGather, Algorithm::kFlat, 1, "basic_linear", 0},
-                               Pair{Collective::kGather, Algorithm::kBinomial, 2, "binomial", 0},
                                Pair{Collective::kAllgather, Algorithm::kRecursiveDoubling, 3, "recursive_doubling", 0},
                                Pair{Collective::kAllgather, Algorithm::kRing, 4, "ring", 0},
-                               Pair{Collective::kReduceScatter, Algorithm::kBinomial, 1, "non-overlapping", 0},
-                               Pair{Collective::kReduceScatter, Algorithm::kRing, 3, "ring", 0},
                                Pair{Collective::kAlltoall, Algorithm::kFlat, 2, "pairwise", 0},
                                Pair{Collective::kAlltoall, Algorithm::kBruck, 3, "modified_bruck", 0}};
 

@@ -29,12 +29,14 @@ json levels_json(const Platform& platform, const Traffic& traffic) {
                   {"messages", traffic.levels()[i].messages},
                   {"bytes", traffic.levels()[i].bytes}};
     const bool by_distance = platform.has_distances() && kind < core::topo::Kind::kNode;
-    if (i < platform.costs().size() && !by_distance) {
+    if (i < platform.costs().size()) {
       const core::simulate::LevelCost& cost = platform.costs()[i];
-      entry["latency_s"] = cost.latency;
       entry["latency_given"] = cost.latency_given;
-      entry["bandwidth_bytes_per_s"] = cost.bandwidth;
       entry["bandwidth_given"] = cost.bandwidth_given;
+      if (!by_distance) {
+        entry["latency_s"] = cost.latency;
+        entry["bandwidth_bytes_per_s"] = cost.bandwidth;
+      }
     }
     levels.push_back(std::move(entry));
   }

@@ -45,8 +45,8 @@ using simulate::LinkId;
 using topo::Leaf;
 
 constexpr double kHeader = 16;  // bytes that SMPI adds to each message
-constexpr double kFlops =
-    1e9;  // of a host: computing takes no simulated time unless an option of smpirun has it measured
+// Of a host: computing takes no simulated time unless smpi/simulate-computation has it measured, by smpi/host-speed.
+constexpr double kFlops = 1e9;
 constexpr std::string_view kHostPrefix = "leaf";
 
 std::string setting(const char* name) {

@@ -277,3 +277,26 @@ def test_partners_stay_on_a_node_where_only_slow_memory_is_measured(ranktree, tm
     assert found["usual_levels"] == ["Cluster"]
     text = ranktree("map", pattern, *options).stdout
     assert "\nUsual latencies or bandwidths stand in for: Cluster. `ranktree calibrate` measures them.\n" in text
+
+
+@pytest.mark.parametrize(
+    ("network", "costs"),
+    [
+        ({"bandwidth_bytes_per_s": dict.fromkeys(("local", "global", "node_link"), 25e9)}, {}),
+        ({}, {"Node": {"latency_s": 4e-7, "bandwidth_bytes_per_s": 3e9}}),
+    ],
+    ids=["fast links", "slow memory"],
+)
+def test_partners_stay_on_a_node_of_a_dragonfly(ranktree, tmp_path: Path, network: dict, costs: dict) -> None:
+    """Usual memory is no slower than given links, and usual links are no faster than given memory."""
+    pattern = tmp_path / "pair.csv"
+    pattern.write_text("# ranks=2\nsrc,dst,messages,bytes\n0,1,1,100000000\n1,0,1,100000000\n", encoding="ascii")
+    machine = tmp_path / "dragonfly.json"
+    document = {"format": "ranktree-machine", "version": 1, "shapes": {"s": "core:4"}, "costs": costs}
+    dragonfly = {"kind": "dragonfly", "groups": 2, "routers_per_group": 2, "nodes_per_router": 1, "global_links": 1}
+    document["network"] = {**dragonfly, **network, "hosts": [{"names": "n[0-3]", "shape": "s"}]}
+    machine.write_text(json.dumps(document), encoding="ascii")
+    found = ranktree("map", pattern, "--machine", machine, "--json")
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["gain"] is False
+    assert "Network" in json.loads(found.stdout)["usual_levels"]

@@ -83,9 +83,10 @@ def test_a_launch_that_fails_costs_no_other_result(ranktree: Run, launcher: list
     real = shutil.which(launcher[0])
     stub.write_text(f'#!/bin/sh\ncase "$*" in *"--sizes 512 "*) exit 3 ;; esac\nexec {real} "$@"\n', encoding="utf-8")
     stub.chmod(0o755)
-    options = ["--collectives", "bcast", "--seconds", 0.05, "--no-collectives-cache", "-o", path]
+    options = ["--collectives", "bcast", "--seconds", 0.05, "--collectives-cache", tmp_path / "cache", "-o", path]
     result = ranktree("tune", *options, "--sizes", "8,512", "--", stub, *launcher[1:], "-n", 2)
     assert result.returncode == 1
+    assert f"{tmp_path}/cache: 6 decision(s) that" in result.stdout, "8 to 256 bytes, and none of 512"
     assert f"1 of 2 cases failed and stay native: broadcast of 512 bytes: {stub}: exit code 3" in result.stderr
     assert "broadcast 8: " in result.stdout
     assert all(rule["bytes"][0] != 512 for rule in json.loads(path.read_text())["rules"])

@@ -32,10 +32,6 @@ ALGORITHMS = {
     },
     "reduce": {
         "flat": "linear",
-        "pipeline:segment=2K": "pipeline",
-        "chain": "pipeline",
-        "binary:segment=1K": "binary",
-        "binomial": "binomial",
         "in-order-binary": "in-order_binary",
         "rabenseifner": "rabenseifner",
     },
@@ -43,17 +39,13 @@ ALGORITHMS = {
         "linear": "basic_linear",
         "non-overlapping": "nonoverlapping",
         "recursive-doubling": "recursive_doubling",
-        "ring": "ring",
-        "segmented-ring:segment=1K": "segmented_ring",
         "rabenseifner": "rabenseifner",
     },
     "barrier": {"flat": "linear", "dissemination": "bruck", "binomial": "tree"},
-    "gather": {"flat": "basic_linear", "binomial": "binomial"},
     "allgather": {"recursive-doubling": "recursive_doubling", "ring": "ring"},
-    "reduce_scatter": {"binomial": "non-overlapping", "ring": "ring"},
     "alltoall": {"flat": "pairwise", "bruck": "modified_bruck"},
 }
-COMPOSED = {"allreduce", "reduce_scatter"}
+COMPOSED = {"allreduce"}
 THEIRS = {"broadcast": "bcast"}
 Counts = dict[str, str]
 

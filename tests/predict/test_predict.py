@@ -103,6 +103,11 @@ def test_the_best_hierarchy_is_printed_even_if_expensive(ranktree: Run, collecti
         assert row["hierarchical"]["choice"].startswith("messages:"), row["bytes"]
 
 
+def test_a_collective_that_is_not_known_has_the_nearest_name(ranktree: Run) -> None:
+    result = ranktree("predict", "reduce_scatter_block", "--np", 8)
+    assert result.returncode == 2 and "did you mean reduce_scatter?" in result.stderr
+
+
 def test_measured_parameters_count(ranktree: Run, tmp_path: Path) -> None:
     path = tmp_path / "parameters.json"
     level = {"name": "node", "latency_s": 1e-3, "s_per_byte": 0}

@@ -245,3 +245,16 @@ def test_an_ending_signal_leaves_no_folder(
         running.send_signal(number)
         assert running.wait(30) == -number
     assert not list(tmp_path.glob("ranktree-*"))
+
+
+@pytest.mark.parametrize("measure", [False, True])
+def test_computing_takes_as_long_as_here_where_it_is_measured(
+    measure: bool, ranktree: Callable, simulated_program: Callable
+) -> None:
+    """Two ranks that compute for some tenths of a second each, at the same simulated time."""
+    program = simulated_program(PROGRAMS / "computes.c")
+    words = ["simulate", "--machine", FAT_TREE, "--np", 2, "--json", *(["--measure"] if measure else []), "--", program]
+    result = ranktree(*words)
+    assert result.returncode == 0, result.stderr
+    seconds = json.loads(result.stdout)["simulated_s"]
+    assert 0.05 < seconds < 5 if measure else seconds < 1e-3

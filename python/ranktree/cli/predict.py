@@ -25,7 +25,6 @@ NAMES = (
     "scatter",
     "allgather",
     "reduce_scatter",
-    "reduce_scatter_block",
     "alltoall",
 )
 MODELS = {

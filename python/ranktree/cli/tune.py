@@ -95,11 +95,21 @@ def measured_if_any(  # noqa: PLR0913, PLR0917  what measured() takes
         return []
 
 
+def whole_doubles(size: int) -> int:
+    """What the measuring program makes of a size."""
+    return max(size // DOUBLE, 1) * DOUBLE
+
+
+def is_measured(lines: Sequence[dict[str, Any]]) -> bool:
+    """Whether the native call's time is known: without it there is no decision, and an earlier one stays."""
+    return bool(lines) and lines[0]["variant"] == NATIVE and "wrong" not in lines[0]
+
+
 def winner(
     lines: Sequence[dict[str, Any]], margin: float, allowed: Callable[[str], bool] = lambda _: True
 ) -> dict[str, Any] | None:
     """The fastest of those that beat native both in turn-by-turn medians and in the least time; None: native."""
-    if not lines or lines[0]["variant"] != NATIVE or "wrong" in lines[0]:
+    if not is_measured(lines):
         return None
     native = lines[0]
     better = [
@@ -201,7 +211,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     # #lizard forgives the number of parameters: every option is one
     folder = folder_for(cache, no_cache)
     names = [collective_named(word) for word in collectives.split(",")]
-    wanted = sorted({max(size, DOUBLE) for size in sizes_of(sizes)})
+    wanted = sorted({whole_doubles(size) for size in sizes_of(sizes)})
     for path in filter(None, (output, open_mpi)):
         require_writable(Path(path))
     program, words = choose(launcher or [], mpi)
@@ -215,20 +225,21 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     decisions: list[str] = []
     failures: list[str] = []
     for name in names:
-        found, base_found = [], []
+        found, base_found, decided = [], [], []
         cases = [DOUBLE] if name == "barrier" else wanted
         if name in BLOCKS:
-            cases = sorted({max(size // launch.ranks, DOUBLE) * launch.ranks for size in cases})
+            cases = sorted({whole_doubles(size // launch.ranks) * launch.ranks for size in cases})
         for size, end in zip(cases, [*cases[1:], 2 * cases[-1]], strict=True):
             choices = proposals(launch, name, size, most, open_mpi is not None)
             lines = measured_if_any(launch, name, size, choices, seconds, failures)
             best = winner(lines, margin)
             found.append((size, end, best))
+            decided += found[-1:] if is_measured(lines) else []
             base_found.append((size, end, winner(lines, margin, partial(_core.open_mpi_has, name))))
             results.append({"collective": name, "bytes": size, "choice": choice_of(best), "variants": lines})
             show(summary(name, size, lines, best) if lines else failures[-1])
         rules += rules_of(launch, name, found)
-        decisions += decisions_of(name, found)
+        decisions += decisions_of(name, decided)
         base_rules += rules_of(launch, name, base_found)
     if len(failures) == len(results):
         raise RuntimeError(f"nothing was measured: {failures[0]}")

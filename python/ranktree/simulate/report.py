@@ -16,8 +16,8 @@ def level_table(report: dict[str, Any]) -> Table:
         table.add_column(name, justify="left" if name == "level" else "right")
     for level in report["levels"][:-1]:
         known = "latency_s" in level
-        latency = seconds_text(level["latency_s"]) + mark(level["latency_given"]) if known else "by distance"
-        bandwidth = rate(level["bandwidth_bytes_per_s"]) + mark(level["bandwidth_given"]) if known else "by link"
+        latency = (seconds_text(level["latency_s"]) if known else "by distance") + mark(level["latency_given"])
+        bandwidth = (rate(level["bandwidth_bytes_per_s"]) if known else "by link") + mark(level["bandwidth_given"])
         table.add_row(level["level"], latency, bandwidth, f"{level['messages']:,.0f}", f"{level['bytes']:,.0f}")
     same = report["levels"][-1]
     if same["messages"]:

@@ -67,6 +67,8 @@ class Settings:
             "smpi/or": cost,
         }
         values |= {f"smpi/{collective}": name for collective, name in (each.split(":") for each in self.algorithms)}
+        if self.measure:
+            values["smpi/host-speed"] = "1Gf"  # of the hosts of platform_library.cpp: a second of this machine is one
         if self.threads:
             values["contexts/factory"] = "thread"
         if self.share_buffers:

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/base/index.h"
-#include "core/simulate/level_costs.h"
 #include "core/simulate/network_links.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/tree.h"
@@ -54,21 +53,22 @@ class PortLinks : public NetworkLinks {
 };
 
 // A node has a link to its router where the router has several nodes, or where the machine gives this link a bandwidth.
-std::optional<double> port_bandwidth(const topo::Step& link, int nodes_per_router) {
+std::optional<double> port_bandwidth(const topo::Step& link, int nodes_per_router, double otherwise) {
   if (link.bandwidth || nodes_per_router == 1) return link.bandwidth;
-  return usual_link_bandwidth();
+  return otherwise;
 }
 
 class TorusLinks final : public PortLinks {
  public:
-  TorusLinks(std::vector<std::string> names, const topo::Interconnect& interconnect, const topo::Torus& torus)
-      : PortLinks(std::move(names), port_bandwidth(torus.link, torus.nodes_per_router)),
+  TorusLinks(std::vector<std::string> names, const topo::Interconnect& interconnect, const topo::Torus& torus,
+             double otherwise)
+      : PortLinks(std::move(names), port_bandwidth(torus.link, torus.nodes_per_router, otherwise)),
         interconnect_(interconnect),
         torus_(torus) {
     std::int64_t routers = 1;
     for (const int size : torus.sizes) routers *= size;
     for (std::size_t i = 0; i < torus.sizes.size(); ++i) {
-      first_.push_back(add_links(2 * routers, torus.steps[i].bandwidth.value_or(usual_link_bandwidth())));
+      first_.push_back(add_links(2 * routers, torus.steps[i].bandwidth.value_or(otherwise)));
     }
     first_.push_back(static_cast<LinkId>(bandwidths().size()));
   }
@@ -116,14 +116,14 @@ class TorusLinks final : public PortLinks {
 class DragonflyLinks final : public PortLinks {
  public:
   DragonflyLinks(std::vector<std::string> names, const topo::Interconnect& interconnect,
-                 const topo::Dragonfly& dragonfly)
-      : PortLinks(std::move(names), dragonfly.link.bandwidth.value_or(usual_link_bandwidth())),
+                 const topo::Dragonfly& dragonfly, double otherwise)
+      : PortLinks(std::move(names), dragonfly.link.bandwidth.value_or(otherwise)),
         interconnect_(interconnect),
         dragonfly_(dragonfly) {
     const std::int64_t routers = dragonfly.routers_per_group;
     const std::int64_t groups = dragonfly.groups;
-    local_ = add_links(groups * routers * routers, dragonfly.local.bandwidth.value_or(usual_link_bandwidth()));
-    global_ = add_links(groups * groups, dragonfly.global.bandwidth.value_or(usual_link_bandwidth()));
+    local_ = add_links(groups * routers * routers, dragonfly.local.bandwidth.value_or(otherwise));
+    global_ = add_links(groups * groups, dragonfly.global.bandwidth.value_or(otherwise));
   }
 
  protected:
@@ -166,16 +166,17 @@ class DragonflyLinks final : public PortLinks {
 
 }  // namespace
 
-std::unique_ptr<NetworkLinks> interconnect_links(const topo::Tree& tree, const topo::Interconnect& interconnect) {
+std::unique_ptr<NetworkLinks> interconnect_links(const topo::Tree& tree, const topo::Interconnect& interconnect,
+                                                 double otherwise) {
   std::vector<std::string> names = node_names(tree);
   if (const auto* torus = std::get_if<topo::Torus>(&interconnect.network())) {
-    return std::make_unique<TorusLinks>(std::move(names), interconnect, *torus);
+    return std::make_unique<TorusLinks>(std::move(names), interconnect, *torus, otherwise);
   }
   if (const auto* dragonfly = std::get_if<topo::Dragonfly>(&interconnect.network())) {
-    return std::make_unique<DragonflyLinks>(std::move(names), interconnect, *dragonfly);
+    return std::make_unique<DragonflyLinks>(std::move(names), interconnect, *dragonfly, otherwise);
   }
   const auto& table = std::get<topo::DistanceTable>(interconnect.network());
-  return std::make_unique<PortLinks>(std::move(names), table.bandwidth.value_or(usual_link_bandwidth()));
+  return std::make_unique<PortLinks>(std::move(names), table.bandwidth.value_or(otherwise));
 }
 
 }  // namespace ranktree::core::simulate

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -27,17 +29,33 @@ int levels_across(const topo::Tree& tree) {
   return across;
 }
 
-bool is_usual(const topo::Step& step) { return !step.latency || !step.bandwidth; }
-
-bool has_usual_value(const topo::Interconnect& interconnect) {
+// Between the two nearest nodes of a torus, dragonfly or table.
+LevelCost network_cost(const topo::Interconnect& interconnect) {
+  std::vector<topo::Step> steps;
+  std::optional<topo::Step> port;
   if (const auto* torus = std::get_if<topo::Torus>(&interconnect.network())) {
-    return std::any_of(torus->steps.begin(), torus->steps.end(), is_usual);
+    steps = torus->steps;
+    if (torus->nodes_per_router > 1 || torus->link.bandwidth) port = torus->link;
+  } else if (const auto* dragonfly = std::get_if<topo::Dragonfly>(&interconnect.network())) {
+    steps = {dragonfly->local, dragonfly->global};
+    port = dragonfly->link;
+  } else {
+    const auto& table = std::get<topo::DistanceTable>(interconnect.network());
+    const std::optional<double> latency = table.seconds ? std::optional(usual_step_latency()) : std::nullopt;
+    steps = {{.hops = 1, .latency = latency, .bandwidth = table.bandwidth}};
   }
-  if (const auto* dragonfly = std::get_if<topo::Dragonfly>(&interconnect.network())) {
-    return is_usual(dragonfly->local) || is_usual(dragonfly->global);
+  LevelCost cost{.latency = std::numeric_limits<double>::infinity(), .latency_given = true, .bandwidth_given = true};
+  const auto add = [&cost](const topo::Step& step) {
+    cost.latency_given = cost.latency_given && (step.latency || step.hops == 0);
+    cost.bandwidth_given = cost.bandwidth_given && step.bandwidth;
+    return step.bandwidth.value_or(usual_link_bandwidth());
+  };
+  for (const topo::Step& step : steps) {
+    cost.bandwidth = std::max(cost.bandwidth, add(step));
+    cost.latency = std::min(cost.latency, step.latency.value_or(step.hops * usual_step_latency()));
   }
-  const auto& table = std::get<topo::DistanceTable>(interconnect.network());
-  return !table.seconds || !table.bandwidth;
+  if (port) cost.bandwidth = std::min(cost.bandwidth, add(*port));
+  return cost;
 }
 
 // The first `across` levels are between nodes.
@@ -70,6 +88,9 @@ std::vector<LevelCost> level_costs(const topo::Tree& tree) {
                      .bandwidth = given.bandwidth.value_or(1 / otherwise.per_byte),
                      .latency_given = given.latency.has_value(),
                      .bandwidth_given = given.bandwidth.has_value()});
+    if (level >= across || tree.interconnect() == nullptr) continue;
+    costs.back() = network_cost(*tree.interconnect());
+    costs.back().kind = given.kind;
   }
   keep_partners_near(costs, across);
   return costs;
@@ -101,12 +122,11 @@ std::vector<std::string> usual_levels(const topo::Tree& tree, const std::vector<
   for (topo::Object object = 0; object < tree.object_count(); ++object) {
     if (tree.child_count(object) > 1) meets[at(tree.level_of(object))] = 1;
   }
-  const int across = tree.interconnect() == nullptr ? 0 : levels_across(tree);
   std::vector<std::string> kinds;
-  if (across > 0 && has_usual_value(*tree.interconnect())) kinds.emplace_back("Network");
-  for (std::size_t level = at(across); level < costs.size(); ++level) {
+  for (std::size_t level = 0; level < costs.size(); ++level) {
     if (meets[level] == 0 || (costs[level].latency_given && costs[level].bandwidth_given)) continue;
-    kinds.emplace_back(kind_name(costs[level].kind));
+    const bool in_network = tree.interconnect() != nullptr && costs[level].kind < topo::Kind::kNode;
+    kinds.emplace_back(in_network ? "Network" : kind_name(costs[level].kind));
   }
   return kinds;
 }

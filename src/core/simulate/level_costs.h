@@ -21,7 +21,8 @@ struct LevelCost {
 
 // One entry for each level above the leaves, root first. Where the machine has no value: predict::usual_parameters(),
 // but between nodes no less latency and no more bandwidth than inside them: what is not measured may not make partners
-// faster on two nodes.
+// faster on two nodes. Of a torus, dragonfly or table the levels between nodes have what is between the two nearest
+// ones.
 std::vector<LevelCost> level_costs(const topo::Tree& tree);
 
 // The same by measured parameters, whatever the machine's own values (predict::matched()).

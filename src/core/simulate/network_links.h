@@ -56,7 +56,9 @@ std::unique_ptr<NetworkLinks> switch_links(const topo::Tree& tree, const std::ve
 // A torus, dragonfly or table. A torus has a link from each router to each neighbour, and routes go dimension by
 // dimension, the first one first, in the shorter direction (up where both are as long). A dragonfly has a link between
 // any two routers of a group and one between any two groups; routes are shortest ones. A table's nodes have a link up
-// and one down each, since nothing is known of what is between them.
-std::unique_ptr<NetworkLinks> interconnect_links(const topo::Tree& tree, const topo::Interconnect& interconnect);
+// and one down each, since nothing is known of what is between them. `otherwise`: bytes per second of links of which
+// the machine gives none.
+std::unique_ptr<NetworkLinks> interconnect_links(const topo::Tree& tree, const topo::Interconnect& interconnect,
+                                                 double otherwise);
 
 }  // namespace ranktree::core::simulate

@@ -45,7 +45,12 @@ Platform::Platform(topo::Tree tree, std::vector<LevelCost> costs)
     require_numbered_nodes(tree_);
     if (tree_.interconnect() != nullptr) {
       interconnect_ = in_seconds(*tree_.interconnect());
-      network_ = interconnect_links(tree_, *interconnect_);
+      const auto inside =
+          std::find_if(costs_.begin(), costs_.end(), [](const LevelCost& cost) { return cost.kind >= Kind::kNode; });
+      const double usual = usual_link_bandwidth();
+      // No more than inside the nodes: level_costs().
+      const double otherwise = inside == costs_.end() ? usual : std::min(usual, inside->bandwidth);
+      network_ = interconnect_links(tree_, *interconnect_, otherwise);
     } else {
       network_ = switch_links(tree_, costs_);
     }
