@@ -48,7 +48,7 @@ from launches import (  # noqa: E402
 
 TABLE = HERE / "table.csv"
 KIB, MIB = 1 << 10, 1 << 20
-SECONDS = 120
+SECONDS = 300
 INSTANCES = ("grid", "geometric", "power-law", "gravity", "uneven", "torus")
 PRESETS = ("fast", "default", "strong")
 MOST_TIMES = 2.0  # what placing by time may take beside placing by bytes
@@ -226,7 +226,9 @@ class Gate:
             program = [*start.words, "env", f"LD_PRELOAD={preload}", "RANKTREE_COLL=auto"]
             command = [str(word) for word in (*program, self.bin / f"gate_programs_{mpi.name}", *words)]
             environment = {**os.environ, **start.variables}
-            result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+            result = subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+            )
             steps = [int(number) for number in re.findall(r"own steps (\d+)", result.stderr)]
             if result.returncode or not steps:
                 raise BenchError(f"{name}: exit {result.returncode}: {result.stderr.strip()[-300:]}")

@@ -103,7 +103,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     Returns
     -------
     Plan
-        The slot of each rank. It never costs more than the ranks in order.
+        The slot of each rank. By the objective it is never worse than the ranks in order.
 
     Warns
     -----

@@ -19,6 +19,8 @@ RECORDED = {
     "neighbor-init": "at each start",
     "rma": "messages and bytes of the pair, at the origin",
 }
+# Whose counts differ: recorded as pairs (src/preload/collective.cpp).
+BY_PAIR = re.compile(r"MPI_I?(alltoall[vw]|gatherv|scatterv)$", re.IGNORECASE)
 HEAD = """Of an unmodified program, in C and in every Fortran binding. Forms with large counts (`_c`) are treated alike.
 
 - **Recorded** by `ranktree trace`, and how; every other call passes through.
@@ -30,6 +32,11 @@ HEAD = """Of an unmodified program, in C and in every Fortran binding. Forms wit
   [hsplit-2018](../how-to/split-unmodified-programs.md)."""
 
 
+def recorded(name: str, kind: str) -> str:
+    """What tracing does with a call."""
+    return RECORDED["neighbor"] if kind == "collective" and BY_PAIR.search(name) else RECORDED[kind]
+
+
 def page() -> str:
     """The table, collectives with what serves them."""
     with (PRELOAD / "calls.tsv").open(encoding="utf-8") as lines:
@@ -38,7 +45,7 @@ def page() -> str:
     names = sorted(name for name in kinds if not name.endswith("_c"))
     large = {name.removesuffix("_c") for name in kinds if name.endswith("_c")}
     rows = [
-        [f"`{name}`" + (", `_c`" if name in large else ""), RECORDED[kinds[name]], served.get(name, "")]
+        [f"`{name}`" + (", `_c`" if name in large else ""), recorded(name, kinds[name]), served.get(name, "")]
         for name in names
         if kinds[name] in RECORDED
     ]

@@ -154,7 +154,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         results = mapping.compare_all(request) if comparison else []
         add_would_help(limits, request, plan, model, worthwhile / 100, **request.search(preset), pins=pins)
         grid = mapping.grid_for(request, worthwhile / 100)
-        usual = mapping.usual_levels(tree, model)
+        usual = mapping.usual_levels(tree, model) if limits else []
     if json:
         found = mapping.as_dictionary(plan, stopped, results, worthwhile / 100, limits, grid, usual)
         echo(json_format.dumps(found, indent=1))
