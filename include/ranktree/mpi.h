@@ -326,7 +326,7 @@ RANKTREE_API int ranktree_read_pattern(const char* file, MPI_Comm comm, const ch
  * ranktree_state_bytes (default 0) of every rank that moves.
  *
  * \param[out] newranks newranks[i]: rank in newcomm of the process that is rank i of comm; size of comm entries, NULL
- * when not wanted. Untouched where nothing moves.
+ * (on all ranks) when not wanted. Untouched where nothing moves.
  * \param[out] newcomm all processes in the new order, or MPI_COMM_NULL when the gain does not exceed the cost;
  * ranktree_Comm_get_message(comm) returns both figures.
  * \return MPI_SUCCESS or an MPI error code

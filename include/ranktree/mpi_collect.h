@@ -147,7 +147,8 @@ RANKTREE_API int ranktree_Alltoall_init(const void* sendbuf, int sendcount, MPI_
                                         ranktree_Request* request);
 
 /** Starts an inactive persistent operation. Collective over its communicator, local otherwise. MPI_ERR_REQUEST for
- * other requests; MPI_ERR_COMM where the communicator has been freed and had more than one rank.
+ * other requests; MPI_ERR_COMM where the communicator has been freed, if Ranktree
+ * served it: an intracommunicator of several ranks, among the first 256.
  * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Start(ranktree_Request* request);

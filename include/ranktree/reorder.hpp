@@ -9,8 +9,10 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <locale>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -143,7 +145,11 @@ class Reordered {
 
   [[nodiscard]] std::optional<double> number(const char* key) const {
     const std::optional<std::string> text = value(key);
-    return text ? std::optional<double>(std::stod(*text)) : std::nullopt;
+    if (!text) return std::nullopt;
+    std::istringstream words(*text);
+    words.imbue(std::locale::classic());
+    double number = 0;
+    return words >> number ? std::optional<double>(number) : std::nullopt;
   }
 
   void free() noexcept {

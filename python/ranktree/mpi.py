@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self, overload
 
-from ranktree.mpi_calls import call, communicator, function
+from ranktree.mpi_calls import call, communicator, function, integers
 from ranktree.mpi_collect import (  # noqa: F401
     Allgather,
     Allgather_init,
@@ -440,8 +440,7 @@ def Get_min_hlevel(comm: MPI.Intracomm, ranks: Sequence[int]) -> str:
         Where MPI or Ranktree returns an error; its note has the reason.
     """
     name, length = ctypes.create_string_buffer(MAX_TYPE), INT()
-    queried = (INT * max(len(ranks), 1))(*ranks)
-    call("Comm_get_min_hlevel", comm, len(ranks), queried, name, MAX_TYPE, ctypes.byref(length))
+    call("Comm_get_min_hlevel", comm, len(ranks), integers(ranks), name, MAX_TYPE, ctypes.byref(length))
     return name.value.decode()
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ranktree.mpi_buffers import COUNT, Message, in_place, is_in_place, listed, numbers_of, simple, vector
-from ranktree.mpi_library import HANDLE, INT, MPI, POINTER, check, handle_of, info_handle, library_function
+from ranktree.mpi_library import HANDLE, INT, MPI, POINTER, IntArgument, check, handle_of, info_handle, library_function
 
 Buffer = object  # mpi4py's buffer specification, see ranktree.mpi_buffers
 
@@ -341,7 +341,7 @@ def find_receive_counts(given: dict[str, Any]) -> None:
 
 HANDLES = (MPI.Comm, MPI.Datatype, MPI.Op)
 # C's parameters, a letter each: a pointer, a count, a handle, an int.
-TYPES = {"p": POINTER, "n": COUNT, "h": HANDLE, "r": INT}
+TYPES = {"p": POINTER, "n": COUNT, "h": HANDLE, "r": IntArgument}
 
 
 def forms(

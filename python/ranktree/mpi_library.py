@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import operator
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ __all__ = [
     "INT",
     "MPI",
     "POINTER",
+    "IntArgument",
     "check",
     "from_handle",
     "handle_of",
@@ -36,6 +38,21 @@ PREFIX = "libranktree_mpi_"
 # Handles are integers in MPICH and Intel MPI, pointers in Open MPI.
 HANDLE = ctypes.c_uint if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_uint) else ctypes.c_void_p
 INT, POINTER = ctypes.c_int, ctypes.c_void_p
+INT_BITS = 31
+
+
+class IntArgument:
+    """A parameter of type int. Others than C ints are refused, of which ctypes takes the lowest bits."""
+
+    @classmethod
+    def from_param(cls, value: int) -> ctypes.c_int:
+        """Called by ctypes, which names the argument in its error."""
+        number = operator.index(value)
+        if not -(1 << INT_BITS) <= number < 1 << INT_BITS:
+            raise OverflowError(f"expected a C int, found {number}")
+        return INT(number)
+
+
 Kind = TypeVar("Kind", bound=MPI.Comm | MPI.Info)
 
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ranktree.mpi_calls import call, communicator, function
+from ranktree.mpi_calls import call, communicator, function, integers
 from ranktree.mpi_library import INT, MPI, check, from_handle, handle_of, info_handle
 
 C_LIBRARY = ctypes.CDLL(None)
@@ -169,9 +169,9 @@ def Create_cart(
     ValueError
         Where the lengths of lists do not fit together.
     """
-    require_length("periods", periods or None, len(dims))
+    require_length("periods", periods, len(dims))
     made = handle_of(MPI.COMM_NULL)
-    periodic = integers([int(period) for period in periods or [False] * len(dims)])
+    periodic = integers([0] * len(dims) if periods is None else [int(period) for period in periods])
     call("Cart_create", comm, len(dims), integers(dims), periodic, int(reorder), ctypes.byref(made))
     return communicator(made.value, MPI.Cartcomm)
 
@@ -414,17 +414,12 @@ def grid_arguments(
     require_length("weights", weights, len(dims))
     require_length("periods", periods, len(dims))
     doubles = None if weights is None else (ctypes.c_double * max(len(weights), 1))(*weights)
-    periodic = integers([int(period) for period in periods or [False] * len(dims)])
+    periodic = integers([0] * len(dims) if periods is None else [int(period) for period in periods])
     return len(dims), doubles, periodic, info_handle(info), integers(dims)
 
 
-def integers(values: Sequence[int]) -> "ctypes.Array[ctypes.c_int]":
-    """A C array; of one entry where there are none."""
-    return (INT * max(len(values), 1))(*values)
-
-
 def weight_list(name: str, weights: Sequence[int] | None) -> "ctypes.Array[ctypes.c_int] | int":
-    """A C array, or the address that means MPI_UNWEIGHTED. ValueError for what is no C int, which ctypes would wrap."""
+    """A C array, or the address that means MPI_UNWEIGHTED. ValueError for what is no C int."""
     if weights is None:
         return MPI.UNWEIGHTED
     for weight in weights:

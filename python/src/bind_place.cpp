@@ -104,8 +104,11 @@ class Watch {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       if (keep_going_.is_none()) return true;
       const nb::object answer = keep_going_();
+      if (answer.is_none()) return true;
       // NOLINTNEXTLINE(misc-include-cleaner)
-      return answer.is_none() || PyObject_IsTrue(answer.ptr()) == 1;
+      const int truth = PyObject_IsTrue(answer.ptr());
+      if (truth < 0) throw nb::python_error();
+      return truth == 1;
     } catch (...) {
       error_ = std::current_exception();
       return false;

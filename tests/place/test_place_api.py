@@ -118,6 +118,7 @@ refusal("no algorithm", algorithm=None)
 refusal("collectives", collectives="x")
 refusal("pins", pins=[(0, 1)])
 refusal("keep going", keep_going=3)
+refusal("keep going by an array", keep_going=lambda: np.array([True, False]))
 for name, offsets, columns in (("offsets", [0, 2, 1], [0, 1]), ("offsets beyond", [0, 1, 9], [0, 1]),
                                ("indices", [0, 1, 2], [0, 7])):
     for kind in ("csr", "csc"):
@@ -268,6 +269,7 @@ def test_a_tree_is_taken_as_it_is(found: dict) -> None:
         ("collectives", "collectives: expected model, openmpi, mpich, flat, none, found 'x'"),
         ("pins", "pins: expected a dictionary, found [(0, 1)]"),
         ("keep going", "keep_going: expected a function or None, found 3"),
+        ("keep going by an array", "The truth value of an array with more than one element is ambiguous"),
         ("csr offsets", "pattern: expected offsets that ascend from 0 to at most 2 entries, found others"),
         ("csc offsets", "pattern: expected offsets that ascend from 0 to at most 2 entries, found others"),
         ("csr offsets beyond", "pattern: expected offsets that ascend from 0 to at most 2 entries, found others"),

@@ -62,11 +62,11 @@ void require_dims(const CartGrid& arguments) {
   }
 }
 
-void require_ranks(const Grid& grid, MPI_Comm comm) {
+void require_ranks(const Grid& grid, MPI_Comm comm, int error_class = MPI_ERR_ARG) {
   int size = 0;
   check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
   if (grid.vertices() <= size) return;
-  throw AgreedError(MPI_ERR_ARG, "dims: expected a grid of at most " + std::to_string(size) + " processes, found more");
+  throw AgreedError(error_class, "dims: expected a grid of at most " + std::to_string(size) + " processes, found more");
 }
 
 std::uint64_t fingerprint(const Grid& grid) {
@@ -164,13 +164,13 @@ std::uint64_t fingerprint(const GridTraffic& traffic) {
 }
 
 // All ranks where a dimension is to be chosen, else as many as the dimensions have, at most all.
-std::int64_t vertices_of(const GridTraffic& traffic, MPI_Comm comm) {
+std::int64_t vertices_of(const GridTraffic& traffic, MPI_Comm comm, int error_class) {
   int size = 0;
   check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
   std::int64_t vertices = size;
   if (std::count(traffic.dims.begin(), traffic.dims.end(), 0) == 0) {
     const Grid grid{traffic.dims, traffic.periodic, {}};
-    require_ranks(grid, comm);
+    require_ranks(grid, comm, error_class);
     vertices = grid.vertices();
   }
   const std::int64_t grids = core::reorder::grids_of(vertices, traffic);
@@ -212,12 +212,12 @@ void choose_at_root(Rearrangement& begun, GridChoice& choice) {
   std::copy(chosen.grid.dims.begin(), chosen.grid.dims.end(), choice.dims.begin());
 }
 
-// What all ranks check before the grid is chosen.
-GridChoice checked(const WeightedGrid& arguments, MPI_Comm comm) {
+// What all ranks check before the grid is chosen. `error_class`: of dimensions for more processes than there are.
+GridChoice checked(const WeightedGrid& arguments, MPI_Comm comm, int error_class) {
   require_dims(arguments);
   GridChoice choice;
   choice.traffic = traffic_of(arguments);
-  choice.vertices = vertices_of(choice.traffic, comm);
+  choice.vertices = vertices_of(choice.traffic, comm, error_class);
   choice.dims = choice.traffic.dims;
   return choice;
 }
@@ -244,8 +244,8 @@ Order choose(Rearrangement& begun, GridChoice& choice) {
     choice.dims = core::reorder::grids_by_traffic(choice.vertices, choice.traffic).front().dims;
   });
   begun.steps.agree();
-  if (order.record.before) order.record.before = *order.record.before / choice.scale;
-  if (order.record.after) order.record.after = *order.record.after / choice.scale;
+  order.record.before = in_callers_units(order.record.before, choice.scale);
+  order.record.after = in_callers_units(order.record.after, choice.scale);
   return order;
 }
 
@@ -278,7 +278,7 @@ void cart_create_weighted(MPI_Comm comm, const WeightedGrid& arguments, MPI_Info
   call.at_root = true;
   Rearrangement begun = begin(comm, call, [&] {
     require(made, "comm_cart");
-    choice = checked(arguments, comm);
+    choice = checked(arguments, comm, MPI_ERR_ARG);
     call.arguments = fingerprint(choice.traffic);
   });
   const Order order = choose(begun, choice);
@@ -293,7 +293,7 @@ void dims_create(MPI_Comm comm, const WeightedGrid& arguments, MPI_Info info) {
   ReorderCall call{"dims_create", &info};
   call.at_root = true;
   Rearrangement begun = begin(comm, call, [&] {
-    choice = checked(arguments, comm);
+    choice = checked(arguments, comm, MPI_ERR_DIMS);
     int size = 0;
     check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
     if (choice.vertices != size) {

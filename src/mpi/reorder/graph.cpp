@@ -3,12 +3,13 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
+#include <array>
+#include <charconv>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "core/base/scale.h"
@@ -65,21 +66,16 @@ double largest_of(std::span<const double> weights) {
   return weights.empty() ? 0 : *std::max_element(weights.begin(), weights.end());
 }
 
-// Nothing where the cost is beyond what a double holds.
-std::optional<double> in_callers_units(std::optional<double> cost, double scale) {
-  if (!cost || !std::isfinite(*cost / scale)) return std::nullopt;
-  return *cost / scale;
-}
-
 void set(MPI_Info info, const char* key, std::string_view value) {
   const std::string cut(value.substr(0, MPI_MAX_INFO_VAL - 1));
   if (!cut.empty()) check(PMPI_Info_set(info, key, cut.c_str()), "MPI_Info_set");  // Open MPI refuses empty values
 }
 
+// Whatever the program's locale.
 std::string text_of(double cost) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", cost);
-  return text;
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), cost);
+  return error == std::errc() ? std::string(text.data(), end) : std::string();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cinttypes>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -78,6 +79,12 @@ inline Text too_late(const ReorderOptions& options) {
   std::array<char, 80> text{};
   std::snprintf(text.data(), text.size(), "the time limit of %" PRId64 " ms was reached", options.time_limit);
   return Text(text.data());
+}
+
+// A cost of scaled weights; nothing where it is beyond what a double holds.
+inline std::optional<double> in_callers_units(std::optional<double> cost, double scale) {
+  if (!cost || !std::isfinite(*cost / scale)) return std::nullopt;
+  return *cost / scale;
 }
 
 // Collective over search.comm. All ranks return alike or throw alike (AgreedError), whatever allocation of ours fails

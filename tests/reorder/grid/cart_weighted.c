@@ -200,6 +200,9 @@ static void try_part(void) {
   code = ranktree_Dims_create(comm, 1, NULL, periods, info, dims);
   MPI_Error_class(code, &found);
   if (found != MPI_ERR_DIMS) fail("a grid of other ranks", found);
+  dims[0] = size + 1;
+  MPI_Error_class(ranktree_Dims_create(comm, 1, NULL, periods, info, dims), &found);
+  if (found != MPI_ERR_DIMS) fail("a grid of more ranks", found);
   MPI_Comm_free(&comm);
 }
 

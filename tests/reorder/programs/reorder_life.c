@@ -89,6 +89,10 @@ static void info(void) {
   MPI_Comm_split(made, 0, 0, &plain);
   expect_value(copy, "ranktree_reorder", changed);
   expect_value(plain, "ranktree_reorder", NULL);
+  MPI_Comm part;
+  ranktree_Comm_split_type(made, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
+  expect_value(part, "ranktree_reorder", NULL);
+  MPI_Comm_free(&part);
   if (size == 4) {
     /* Pairs 0-2 and 1-3, twice 1000 each, meet in their packages already when ranks alternate; not when packed. */
     expect_value(copy, "ranktree_reorder_before", "16000");

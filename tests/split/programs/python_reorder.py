@@ -3,7 +3,9 @@
 Usage: python_reorder.py PATTERN. PATTERN: vertices 0 and 3 exchange 1,000 bytes in each direction.
 """
 
+import ctypes
 import sys
+from collections.abc import Callable
 
 import ranktree.mpi as machine
 from mpi4py import MPI
@@ -124,6 +126,16 @@ def expect_refusal(field: str, function, *arguments) -> None:
         expect(False, f"a refusal of {field}")
 
 
+def expect_overflow(function: Callable[..., object], *arguments: object) -> None:
+    """What is no C int, of which ctypes would take the lowest bits."""
+    try:
+        function(WORLD, *arguments)
+    except (OverflowError, ctypes.ArgumentError) as error:
+        expect("expected a C int" in str(error), f"a C int, found {error}")
+    else:
+        expect(False, "a refusal of an int of 33 bits")
+
+
 def check_lengths() -> None:
     """Every list."""
     expect_refusal("degrees", machine.Create_dist_graph, [0], [1, 1], [1, 2])
@@ -133,6 +145,10 @@ def check_lengths() -> None:
     expect_refusal("weights", machine.Create_dist_graph, [0], [2], [1, 2], [5, 2**32 + 5])
     expect_refusal("sourceweights", machine.Create_dist_graph_adjacent, [0], [0], [-(2**31) - 1], [1])
     expect_refusal("destweights", machine.Create_dist_graph_adjacent, [0], [0], [1], [1, 1])
+    expect_overflow(machine.Create_dist_graph, [2**32], [1], [1])
+    expect_overflow(machine.Create_cart, [2**32 + 1])
+    expect_overflow(machine.Get_min_hlevel, [2**32])
+    expect_overflow(machine.Hsplit, 2**31)
     expect_refusal("edges", machine.Create_graph, [1, 2], [1])
     expect_refusal("periods", machine.Create_cart, [1, 1], [True])
     expect_refusal("periods", machine.Compute_dims, 2, None, [True])
