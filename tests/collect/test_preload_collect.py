@@ -173,6 +173,24 @@ def test_a_wrong_setting_is_logged_once_and_calls_stay_native(
     assert all(ours == "0" for ours in re.findall(r"(\d+) of \d+ not by the MPI", found.stderr))
 
 
+@pytest.mark.parametrize(
+    ("variables", "is_served"),
+    [([], True), (["FAKE_CUDA_ACTIVE=1"], False), (["FAKE_CUDA_ACTIVE=1", "RANKTREE_COLL_HOST_BUFFERS=1"], True)],
+)
+def test_calls_of_a_program_that_uses_a_gpu_stay_native(
+    made: Program, mpi, build_folder: Path, variables: list[str], is_served: bool
+) -> None:
+    """Buffers may be in the GPU's memory. That the driver is loaded is no sign: MPIs load it on every node."""
+    driver = made(mpi.name, "fake_cuda.c", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1")
+    preload = f"LD_PRELOAD={build_folder}/lib/libranktree_collect_{mpi.name}.so:{driver}"
+    settings = [preload, "RANKTREE_COLL=messages:binomial:groups=1", "RANKTREE_COLL_LOG=stderr", *variables]
+    words = mpi.launch(2, "env", *settings, made(mpi.name, "every_call.c"), 4)
+    found = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert found.returncode == 0, found.stderr
+    assert (" by rule" in found.stderr) == is_served
+    assert ("calls stay native: the program uses a GPU" in found.stderr) != is_served
+
+
 def test_ranks_with_different_settings_follow_rank_0(
     made: Program, mpi, build_folder: Path, native: Callable[..., str]
 ) -> None:

@@ -26,6 +26,7 @@
 #include "mpi/attribute.h"
 #include "mpi/check.h"
 #include "mpi/collect/communicator_state.h"
+#include "mpi/collect/device_buffers.h"
 #include "mpi/collect/execute/levels.h"
 #include "mpi/collect/execute/programs.h"
 #include "mpi/collect/operation.h"
@@ -33,6 +34,7 @@
 #include "mpi/collect/process.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/select/chooser.h"
+#include "mpi/collect/select/log.h"
 #include "mpi/collect/shared/node_team.h"
 #include "mpi/collect/thread_state.h"
 #include "mpi/collect/variant.h"
@@ -49,6 +51,8 @@ using core::schedule::Hierarchy;
 using core::schedule::Rank;
 using core::split::Chain;
 
+constexpr const char* kDevice =
+    "calls stay native: the program uses a GPU, in whose memory buffers may be (RANKTREE_COLL_HOST_BUFFERS=1: none is)";
 constexpr const char* kNone = "the communicator cannot have what ranktree's collectives need";
 
 // The communicator's errors come back as codes meanwhile: what fails here is not the program's fault.
@@ -126,6 +130,9 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm, Depth depth) {
   std::shared_ptr<Context> made;
   Locations locations;
   Failure failure = share(comm, attempt([&] {
+                            if (!process->environment.host_buffers && may_have_device_buffers()) {
+                              throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kDevice);
+                            }
                             made.reset(new Context(process));
                             made->reserve(comm, locations);
                           }));
@@ -137,7 +144,13 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm, Depth depth) {
     failure = share(comm, failure);
   }
   state->refused = failure.error_class != MPI_SUCCESS;
-  if (state->refused) throw AgreedError(failure);
+  if (state->refused) {
+    [[maybe_unused]] const Failure lost = attempt([&] {
+      const Log log(process->environment.log, state->rank);
+      if (log.wanted()) log.line(std::string(failure.text.view()));
+    });
+    throw AgreedError(failure);
+  }
   state->context = std::move(made);
   return state->context;
 }

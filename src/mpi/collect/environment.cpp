@@ -20,6 +20,7 @@ Environment Environment::read() {
           .log = value_of("RANKTREE_COLL_LOG"),
           .cache = value_of("RANKTREE_COLL_CACHE"),
           .nonblocking = value_of("RANKTREE_COLL_NONBLOCKING"),
+          .host_buffers = value_of("RANKTREE_COLL_HOST_BUFFERS") == "1",
           .reproducible = !reproducible.empty() && reproducible != "0",
           .traces = !value_of("RANKTREE_TRACE").empty()};
 }

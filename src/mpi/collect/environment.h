@@ -11,6 +11,7 @@ struct Environment {
   std::string log;            // RANKTREE_COLL_LOG
   std::string cache;          // RANKTREE_COLL_CACHE
   std::string nonblocking;    // RANKTREE_COLL_NONBLOCKING
+  bool host_buffers = false;  // RANKTREE_COLL_HOST_BUFFERS: no call passes a GPU's memory
   bool reproducible = false;  // RANKTREE_REPRODUCIBLE: anything but nothing and 0
   bool traces = false;        // RANKTREE_TRACE
 

@@ -5,6 +5,7 @@ set(
   collect/communicator_state.cpp
   collect/context.cpp
   collect/datatypes.cpp
+  collect/device_buffers.cpp
   collect/environment.cpp
   collect/execute/buffers.cpp
   collect/execute/execution.cpp
