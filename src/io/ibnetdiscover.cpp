@@ -245,13 +245,15 @@ class Fabric {
     return is_name ? description : devices_[device].id;
   }
 
-  // The first word of "n0 HCA-1" or "n0 mlx5_0", or the id where the description is the vendor's or not a host name.
+  // The first word of "n0 HCA-1" or "n0 mlx5_0", or the id where the description is the vendor's or not a host name, or
+  // was made before the host had its name.
   static std::string host_name(const Device& device) {
     const std::string& text = device.description;
     const std::size_t begin = text.find_first_not_of(" \t'");
     if (begin == std::string::npos || text.find("Mellanox Technologies") != std::string::npos) return device.id;
     const std::string word = text.substr(begin, text.find_first_of(" \t'", begin) - begin);
-    return core::topo::is_host_name(word) ? word : device.id;
+    const bool is_name = core::topo::is_host_name(word) && word != "localhost" && word != "localhost.localdomain";
+    return is_name ? word : device.id;
   }
 
   [[nodiscard]] std::vector<Grown> leaves() const {

@@ -97,6 +97,7 @@ class YamlPlace {
 
   [[nodiscard]] std::size_t line() const { return node_->start_mark.line + 1; }
   [[nodiscard]] LinePlace place() const { return {origin_, line()}; }
+  [[nodiscard]] bool is_mapping() const { return node_->type == YAML_MAPPING_NODE; }
   [[nodiscard]] bool is_list() const { return node_->type == YAML_SEQUENCE_NODE; }
 
   [[nodiscard]] std::vector<YamlPlace> list(const std::string& what) const {
@@ -187,7 +188,8 @@ class SlurmYaml {
     if (const auto tree = topology.find("tree")) return read_tree(*tree);
     if (const auto block = topology.find("block")) return read_blocks(*block);
     if (const auto flat = topology.find("flat")) {
-      if (!flat->truth()) flat->place().expected("'flat: true', 'tree:' or 'block:'", "flat: false");
+      if (!flat->is_mapping() && !flat->truth())
+        flat->place().expected("'flat: true', 'tree:' or 'block:'", "flat: false");
       return {};  // no host is below a switch
     }
     for (const char* name : {"ring", "torus3d"}) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -251,6 +252,7 @@ TracePart read_trace_part(std::string_view bytes, const std::string& origin) {
 
 core::pattern::Pattern recover_trace(const std::filesystem::path& folder) {
   TraceRecords all;
+  std::map<Rank, TraceRecords> by_rank;
   std::set<Rank> readable;
   bool finished = true;
   std::string reason = "no *.part file in it";
@@ -269,8 +271,10 @@ core::pattern::Pattern recover_trace(const std::filesystem::path& folder) {
     }
     finished = finished && part.finished;
     readable.insert(part.rank);
-    merge(all, std::move(part.records));
+    all.ranks = part.records.ranks;
+    merge_thread(by_rank[part.rank], std::move(part.records));
   }
+  for (auto& [rank, records] : by_rank) merge(all, std::move(records));
   if (readable.empty()) throw Error(Fault::kInput, folder.string() + ": nothing to recover: " + reason);
   core::pattern::Pattern pattern = to_pattern(std::move(all));
   for (Rank rank = 0; rank < pattern.ranks; ++rank) {

@@ -187,6 +187,12 @@ void merge(TraceRecords& into, TraceRecords&& from) {
   if (into.mpi.empty()) into.mpi = std::move(from.mpi);
 }
 
+void merge_thread(TraceRecords& into, TraceRecords&& from) {
+  if (from.phases.cuts.size() > into.phases.cuts.size()) into.phases = std::move(from.phases);
+  from.phases = {};
+  merge(into, std::move(from));
+}
+
 std::string pack(const TraceRecords& records) {
   Packer out;
   out.value(records.ranks);

@@ -56,6 +56,10 @@ struct TraceRecords {
 // Adds the records of `from` to `into`; texts of `into` are kept where both have one.
 void merge(TraceRecords& into, TraceRecords&& from);
 
+// The same for another thread of one rank. Of the phases those of the thread with the most cuts are kept: what the
+// others exchange is other traffic.
+void merge_thread(TraceRecords& into, TraceRecords&& from);
+
 // Converts to bytes for another rank of the same run, and back. The reader throws Error(kInput) for truncated bytes.
 std::string pack(const TraceRecords& records);
 TraceRecords unpack(std::string_view bytes, const std::string& origin);

@@ -322,7 +322,7 @@ bool Process::visit_pairs(const std::function<void(const layout::PairCell&)>& vi
 io::TraceRecords Process::merged_records() {
   io::TraceRecords all;
   log_world();
-  for (const auto& thread : threads_) io::merge(all, thread->part.records());
+  for (const auto& thread : threads_) io::merge_thread(all, thread->part.records());
   return all;
 }
 

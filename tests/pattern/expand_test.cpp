@@ -113,6 +113,12 @@ double least_received(const Sample& sample) {
   return *std::min_element(received.begin(), received.end());
 }
 
+TEST(Expand, KeepsTheMessagesByCallAndSize) {
+  Pattern pattern = from_entries(2, std::vector<Entry>{{0, 1, Class::kPointToPoint, 1, 8}});
+  pattern.sent = {{.bucket = 4, .messages = 1, .bytes = 8}};
+  EXPECT_EQ(expand(pattern, CollectiveModel::kFlat).sent.size(), 1U);
+}
+
 TEST(Expand, BroadcastReachesAllRanksWithTheWholeMessage) {
   for (const Sample& sample : samples(Operation::kBcast, {1, 24, 3000, 20000, 700000, 3000000})) {
     EXPECT_GE(least_received(sample), sample.bytes) << sample.text();

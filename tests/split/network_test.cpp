@@ -186,7 +186,10 @@ TEST(SlurmYaml, Blocks) {
   EXPECT_EQ(switches_above(from_data("blocks.yaml"), "node20"), (Names{"b5"}));
 }
 
-TEST(SlurmYaml, FlatHasNoSwitches) { EXPECT_EQ(drawn_text("- topology: a\n  flat: true\n"), "()"); }
+TEST(SlurmYaml, FlatHasNoSwitches) {
+  EXPECT_EQ(drawn_text("- topology: a\n  flat: true\n"), "()");
+  EXPECT_EQ(drawn_text("- topology: a\n  flat:\n    alpha_step_rank: true\n"), "()");
+}
 
 TEST(SlurmYaml, BadInputNamesFileAndLine) {
   struct Case {
@@ -249,7 +252,8 @@ TEST(Ibnetdiscover, LinksCountFromEitherEnd) {
 
 TEST(Ibnetdiscover, ADescriptionThatNamesNoHostGivesWayToTheId) {
   const std::string other = "Ca 1 \"H-2\" # \"n1 HCA-1\"\n";
-  for (const char* description : {"", "MT4115 ConnectX4 Mellanox Technologies", "n0,n2 HCA-1", "#0 HCA-1"}) {
+  for (const char* description :
+       {"", "localhost mlx5_0", "MT4115 ConnectX4 Mellanox Technologies", "n0,n2 HCA-1", "#0 HCA-1"}) {
     EXPECT_EQ(drawn_text("Ca 1 \"H-1\" # \"" + std::string(description) + "\"\n[1](1) \"H-2\"[1](2) # lid 2\n" + other),
               "(H-1 n1)");
   }

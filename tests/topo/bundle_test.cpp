@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -39,6 +41,23 @@ TEST(BundleLeaves, StayInTheLowestObjectThatHasAsMany) {
   const Tree eight = bundle_leaves(machine(), 8);  // over both packages
   ASSERT_EQ(eight.leaf_count(), 3);
   EXPECT_EQ(pus(eight, 2), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+// Four fast cores with a cache of their own each, and two caches of four slow ones, of which one has three to use.
+TEST(BundleLeaves, ChildrenThatAreTooSmallShareThem) {
+  TreeBuilder builder({{Kind::kNode, {}, {}}, {Kind::kL2, {}, {}}, {Kind::kCore, {}, {}}});
+  const std::int32_t node = builder.add(-1, 0);
+  int pu = 0;
+  for (const int cores : {1, 1, 4, 1, 1, 4}) {
+    const std::int32_t cache = builder.add(node, 1);
+    for (int core = 0; core < cores; ++core) builder.set_pus(builder.add(cache, 2), {pu++});
+  }
+  const Tree tree = std::move(builder).build();
+  const Tree bundled = bundle_leaves(tree.with_allowed(std::vector<Leaf>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), 4);
+  ASSERT_EQ(bundled.leaf_count(), 2);
+  EXPECT_EQ(pus(bundled, 0), (std::vector<int>{2, 3, 4, 5}));
+  EXPECT_EQ(pus(bundled, 1), (std::vector<int>{0, 1, 6, 7}));
+  ASSERT_EQ(bundle_leaves(tree, 4).leaf_count(), 3);
 }
 
 TEST(BundleLeaves, OnlyLeavesThatMayBeUsedCount) {

@@ -365,6 +365,20 @@ TEST(TracePhases, OfSidesThatDisagreeStopThere) {
   EXPECT_EQ(a.entries[1].at(0).bytes, 10);
 }
 
+// A thread that synchronises once leaves the phases of the one that makes them.
+TEST(TracePhases, AreThoseOfTheThreadWithTheMostCuts) {
+  using ranktree::io::TraceRecords;
+  TraceRecords main;
+  main.phases.cuts = {{1, 0}, {1, 0}};
+  main.phases.entries[0] = {{0, 1, Class::kPointToPoint, 2, 20}};
+  TraceRecords other;
+  other.phases.cuts = {{1, 5}};
+  TraceRecords all;
+  for (TraceRecords* const thread : {&other, &main}) ranktree::io::merge_thread(all, TraceRecords(*thread));
+  EXPECT_EQ(phases_of(all.phases.cuts), (std::vector<int>{1, 1}));
+  EXPECT_EQ(all.phases.entries[0].at(0).bytes, 20);
+}
+
 TEST(TracePhases, KeepTheMostFrequentOfTooMany) {
   ranktree::io::TracePhases a;
   ranktree::io::TracePhases b;

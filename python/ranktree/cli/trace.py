@@ -102,11 +102,20 @@ def trace(words: list[str], output: Path, mpi: str | None, closing: Closing) -> 
     result = run_with_parts(parts, lambda: run_through(arguments, os.environ))
     if identity(path) != before and path.exists():
         close(path, closing)
+        remove_merged(parts, path)
         return result
     if recover_after(path, parts, closing):
         return result
     name_absent(started, shim.path)
     return result or NO_TRACE
+
+
+def remove_merged(parts: Path, path: Path) -> None:
+    """Removes what ranks left that did not wait until a complete trace was written."""
+    left = list(parts.glob("*.part"))
+    if left and _core.load_pattern(str(path))[0].metadata["complete"]:
+        for each in left:
+            each.unlink(missing_ok=True)
 
 
 def run_with_parts(parts: Path, run: Callable[[], int]) -> int:

@@ -159,6 +159,7 @@ Pattern expand(const Pattern& pattern, CollectiveModel model) {
     std::erase_if(expanded.phases, [](const Phase& phase) { return phase.pairs.empty(); });
     limit_phases(expanded.phases);
   }
+  expanded.sent = pattern.sent;
   expanded.communicators = pattern.communicators;
   expanded.metadata = pattern.metadata;
   return expanded;

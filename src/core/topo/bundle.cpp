@@ -50,6 +50,8 @@ class Bundler {
     return before_[at(end(object))] - before_[at(tree_.first_leaf(object))];
   }
 
+  // Children with too few leaves for a bundle of their own share bundles. What is left over elsewhere stays free: a
+  // bundle across two packages would be a slow one.
   void add(std::int32_t parent, Object object) {
     const std::int32_t here = builder_.add(parent, tree_.level_of(object), tree_.os_index(object), tree_.name(object));
     bool deeper = false;
@@ -59,26 +61,44 @@ class Bundler {
     }
     // All nodes stay: their number is the number of hosts.
     const bool above_nodes = tree_.level(tree_.level_of(object)).kind < Kind::kNode;
-    if (!deeper && !(above_nodes && tree_.child_count(object) > 0)) return add_bundles(here, object);
+    std::vector<Leaf> rest;
+    if (!deeper && !(above_nodes && tree_.child_count(object) > 0)) {
+      append_allowed(object, rest);
+      if (allowed(object) < count_) forbid(here, object);
+      return add_bundles(here, rest);
+    }
     for (int i = 0; i < tree_.child_count(object); ++i) {
       const Object child = tree_.first_child(object) + i;
-      if (above_nodes || allowed(child) >= count_) add(here, child);
+      if (above_nodes || allowed(child) >= count_) {
+        add(here, child);
+      } else {
+        append_allowed(child, rest);
+      }
+    }
+    add_bundles(here, rest);
+  }
+
+  void append_allowed(Object object, std::vector<Leaf>& leaves) const {
+    for (Leaf leaf = tree_.first_leaf(object); leaf < end(object); ++leaf) {
+      if (tree_.allowed(leaf)) leaves.push_back(leaf);
     }
   }
 
-  void add_bundles(std::int32_t parent, Object object) {
-    std::vector<int> owned;
-    int leaves = 0;
-    int bundles = 0;
-    for (Leaf leaf = tree_.first_leaf(object); leaf < end(object); ++leaf) {
-      if (!tree_.allowed(leaf)) continue;
-      const auto pus = tree_.pus(leaf);
-      owned.insert(owned.end(), pus.begin(), pus.end());
-      if (++leaves < count_) continue;
-      add_leaf(parent, bundles++, std::exchange(owned, {}));
-      leaves = 0;
+  void add_bundles(std::int32_t parent, const std::vector<Leaf>& leaves) {
+    const std::size_t bundles = leaves.size() / at(count_);
+    for (std::size_t bundle = 0; bundle < bundles; ++bundle) {
+      std::vector<int> owned;
+      for (std::size_t i = bundle * at(count_); i < (bundle + 1) * at(count_); ++i) {
+        const auto pus = tree_.pus(leaves[i]);
+        owned.insert(owned.end(), pus.begin(), pus.end());
+      }
+      add_leaf(parent, static_cast<int>(bundle), std::move(owned));
     }
-    if (bundles > 0) return;
+  }
+
+  // A leaf of all PUs that no rank may use, where there are too few.
+  void forbid(std::int32_t parent, Object object) {
+    std::vector<int> owned;
     for (Leaf leaf = tree_.first_leaf(object); leaf < end(object); ++leaf) {
       const auto pus = tree_.pus(leaf);
       owned.insert(owned.end(), pus.begin(), pus.end());
