@@ -26,9 +26,14 @@ def hydra_words(index: int, _: list[list[str]], settings: Mapping[str, str], __:
     return ["-env", PRELOAD, settings[PRELOAD]]
 
 
+def inherited_export() -> str:
+    """What srun exports without an option."""
+    return os.environ.get("SRUN_EXPORT_ENV") or os.environ.get("SLURM_EXPORT_ENV", "ALL")
+
+
 def slurm_export(_: int, options: list[list[str]], settings: Mapping[str, str], ours: "Preload") -> list[str]:
-    """One --export for srun: what the command or SLURM_EXPORT_ENV exports, and ours."""
-    exported = os.environ.get("SLURM_EXPORT_ENV", "ALL")
+    """One --export for srun: what the command exports, else SRUN_EXPORT_ENV, else SLURM_EXPORT_ENV, and ours."""
+    exported = inherited_export()
     for option in list(options):
         name, equals, value = option[0].partition("=")
         if name == "--export":

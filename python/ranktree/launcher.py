@@ -77,15 +77,17 @@ def version_numbers(text: str) -> tuple[int, ...]:
 
 
 @functools.cache
-def identify(starter: str) -> tuple[str, tuple[int, ...]]:
-    """Family and version of a launcher, from its own --version."""
-    if shutil.which(starter) is None:
+def identify(starter: str, prefix: tuple[str, ...] = ()) -> tuple[str, tuple[int, ...]]:
+    """Family and version of a launcher, from its own --version. `prefix`: what starts it, such as `env` or a container,
+    where another one of the same name may be.
+    """
+    if not prefix and shutil.which(starter) is None:
         raise ValueError(f"{starter}: no such launcher")
     if family := named_family(starter):
         return family, ()
     try:
         result = subprocess.run(
-            [starter, "--version"],
+            [*prefix, starter, "--version"],
             capture_output=True,
             text=True,
             timeout=VERSION_SECONDS,
@@ -144,7 +146,8 @@ def find_starter(words: Sequence[str]) -> int:
 def identify_in(words: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     """Family and version of the launcher of a command."""
     start = find_starter(words)
-    return identify(words[start - 1] if words[start] == "run" else words[start])
+    first = start - 1 if words[start] == "run" else start
+    return identify(words[first], tuple(words[:first]))
 
 
 def take_apart(words: Sequence[str]) -> LaunchCommand:
@@ -239,7 +242,8 @@ def hosts_of(option: Option, family: str) -> Iterable[str] | None:
     if family == "slurm":
         from ranktree import _core  # noqa: PLC0415 - most commands name no hosts
 
-        written = ",".join(Path(value).read_text(encoding="utf-8").split()) if "/" in value else value
+        is_file = option.name in {"F", "nodefile"} or "/" in value
+        written = ",".join(Path(value).read_text(encoding="utf-8").split()) if is_file else value
         return _core.expand_hostlist(written, option.words[0])
     return None if "[" in value else (word.partition(":")[0] for word in value.split(","))
 

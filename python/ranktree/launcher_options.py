@@ -84,7 +84,7 @@ PLACEMENT = {
     "intel": HYDRA_PLACEMENT,
     "slurm": words(
         """m distribution cpu-bind ntasks-per-node tasks-per-node ntasks-per-core ntasks-per-socket x exclude r
-        relative multi-prog c cpus-per-task"""
+        relative multi-prog c cpus-per-task exact exclusive threads-per-core"""
     ),
     "flux": words("taskmap c cores-per-task cores tasks-per-node tasks-per-core x exclusive"),
     "aprun": words(
@@ -111,7 +111,7 @@ HOSTS = {
     "openmpi5": words("H host hostfile machinefile default-hostfile"),
     "mpich": HYDRA_HOSTS,
     "intel": HYDRA_HOSTS,
-    "slurm": words("w nodelist"),
+    "slurm": words("w nodelist F nodefile"),
     "flux": words("N nodes require requires"),
     "pals": words("host hosts hostlist hostfile"),
 }
@@ -120,7 +120,7 @@ OPENMPI_FILES = words("hostfile machinefile default-hostfile")
 HOST_LISTS = {
     "openmpi": words("H host"),
     **dict.fromkeys(("mpich", "intel"), words("host hosts hostlist machines machinelist")),
-    "slurm": words("w nodelist"),
+    "slurm": words("w nodelist F nodefile"),
     "pals": words("host hosts hostlist"),
 }
 HOST_FILES = {

@@ -18,7 +18,7 @@ VARIABLES = re.compile(
     r"^(OMPI_MCA_rmaps_base_(mapping|ranking)_policy|OMPI_MCA_hwloc_base_(binding_policy|cpu_list)|OMPI_MCA_rmaps_rank_file_.*"
     r"|PRTE_MCA_(rmaps_default_(mapping|ranking)_policy|hwloc_default_(binding_policy|cpu_list))"
     r"|HYDRA_(BINDING|BIND_TO|MAP_BY|HOST_FILE|CONFIG_FILE)|I_MPI_(PIN.*|PERHOST|HYDRA_HOST_FILE)"
-    r"|SLURM_(HOSTFILE|DISTRIBUTION|CPU_BIND.*|NTASKS_PER_.*)|PALS_(PPN|HOSTLIST|CPU_BIND|DEPTH|CONFIGFILE)"
+    r"|SLURM_(HOSTFILE|DISTRIBUTION|CPU_BIND.*|NTASKS_PER_.*|EXACT|EXCLUSIVE|THREADS_PER_CORE)|SRUN_CPUS_PER_TASK|PALS_(PPN|HOSTLIST|CPU_BIND|DEPTH|CONFIGFILE)"
     r"|MPICH_RANK_REORDER_(METHOD|FILE))$"
 )
 

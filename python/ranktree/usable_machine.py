@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -100,10 +100,9 @@ def parts(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def restricted(tree: _core.Tree, nodes: dict[str, list[int]], allowed: Allocation, notify: Notify) -> _core.Tree:
     """Only the leaves of the allocation's hosts may be used. A job elsewhere leaves the machine as it is."""
-    short = {name.partition(".")[0]: name for name in nodes}
-    owner = {host: short.get(host.partition(".")[0], "") for host in allowed.hosts}
-    absent = [host for host, name in owner.items() if not name or not _core.same_host(host, name)]
-    used = [name for host, name in owner.items() if host not in absent]
+    owner = owners(nodes, allowed.hosts)
+    absent = [host for host, name in owner.items() if name is None]
+    used = [name for name in owner.values() if name is not None]
     if not used and not allowed.named:
         notify(f"{allowed.source}: {shown(allowed.hosts)} are not in the machine: all of its hosts are used")
         return tree
@@ -111,6 +110,18 @@ def restricted(tree: _core.Tree, nodes: dict[str, list[int]], allowed: Allocatio
         raise ValueError(f"{allowed.source}: the machine ({shown(tuple(nodes))}) has no host {shown(tuple(absent))}")
     leaves = [leaf for name in used for leaf in nodes[name] if tree.allowed(leaf)]
     return tree.with_allowed(sorted(leaves))
+
+
+def owners(nodes: Iterable[str], hosts: Iterable[str]) -> dict[str, str | None]:
+    """The node of each host, which may be named with or without a domain; None where there is none."""
+    short: dict[str, list[str]] = {}
+    for name in nodes:
+        short.setdefault(name.partition(".")[0], []).append(name)
+    found: dict[str, str | None] = {}
+    for host in hosts:
+        alike = [name for name in short.get(host.partition(".")[0], ()) if _core.same_host(host, name)]
+        found[host] = host if host in alike else next(iter(alike), None)
+    return found
 
 
 def launchable(plan: _core.Plan, path: str) -> _core.Plan:

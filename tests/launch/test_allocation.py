@@ -81,6 +81,16 @@ def test_the_user_overrides_the_job(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         allocation("a", tmp_path / "empty")
 
 
+def test_hosts_of_two_domains_with_one_first_part_are_kept_apart(tmp_path: Path) -> None:
+    document = {"format": "ranktree-machine", "version": 1, "shapes": {"s": "core:2"}}
+    document["network"] = {"hosts": [{"names": name, "shape": "s"} for name in ("c0.a.org", "c0.b.org")]}
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(document), encoding="ascii")
+    for number, name in enumerate(("c0.a.org", "c0.b.org")):
+        tree, _ = usable_machine(str(path), None, Allocation((name,), "--hosts", True), silent)
+        assert [leaf for leaf in range(tree.leaf_count) if tree.allowed(leaf)] == [2 * number, 2 * number + 1]
+
+
 def test_only_hosts_of_the_allocation_are_used(cluster_file: Path) -> None:
     tree, described = usable_machine(str(cluster_file), None, Allocation(("c3.domain", "c1"), "--hosts", True), silent)
     assert not described

@@ -5,9 +5,10 @@ import shlex
 from pathlib import Path
 
 import pytest
+from ranktree.handing_on import slurm_export
 from ranktree.launcher import hosts_named, program_file, read_words, take_apart
 from ranktree.launcher_options import COUNTS
-from ranktree.rewrite import kept_options
+from ranktree.rewrite import VARIABLES, kept_options, without_placement
 
 SLOTS = [("n0", [1]), ("n1", [1]), ("n0", [0]), ("n1", [0])]
 PALS = "opt/cray/pals/1.4/bin/mpiexec"
@@ -157,6 +158,7 @@ def test_documented_options_are_understood(family, words, count, program) -> Non
     [
         ("slurm", "srun -w n[0-1],m3 ./a", ["n0", "n1", "m3"]),
         ("slurm", "srun --nodelist={d}/nodes ./a", ["n0", "n1", "n2"]),
+        ("slurm", "srun -F {d}/nodes ./a", ["n0", "n1", "n2"]),
         ("openmpi", "mpirun --host localhost:4,n1,n1 ./a", [os.uname().nodename, "n1"]),
         ("mpich", "mpiexec -machines 127.0.0.1 ./a", [os.uname().nodename]),
         ("mpich", "mpiexec -f {d}/hosts ./a", ["n0", "n1"]),
@@ -191,3 +193,39 @@ def test_emit_writes_the_same_words(ranktree, starters, make_plan, tmp_path, nam
     placement = emitted.stdout.split(f" {starter} ")[1].strip()
     assert (tmp_path / "words").read_text().strip().endswith(placement)
     assert os.access(tmp_path / "files" / "MPICH_RANK_ORDER", os.R_OK)
+
+
+def test_a_launcher_is_identified_behind_what_starts_it(tmp_path: Path) -> None:
+    """`env` and containers may find another one of the same name."""
+    other = tmp_path / "mpirun"
+    other.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 9.8.7'\n", encoding="ascii")
+    other.chmod(0o755)
+    command = take_apart(["env", f"PATH={tmp_path}:{os.environ['PATH']}", "mpirun", "-n", "2", "true"])
+    assert (command.family, command.version) == ("openmpi", (9, 8, 7))
+
+
+@pytest.mark.parametrize("option", ["--exact", "--exclusive", "--threads-per-core=1"])
+def test_slurms_options_that_leave_a_step_fewer_cpus_give_way_to_the_plan(option: str) -> None:
+    command = read_words(["srun", option, "-n", "2", "./a"], "slurm", ())
+    words, dropped = without_placement(command)
+    assert (words, dropped) == (["srun", "-n", "2", "./a"], [option])
+    assert all(VARIABLES.match(name) for name in ("SRUN_CPUS_PER_TASK", "SLURM_EXACT", "SLURM_THREADS_PER_CORE"))
+
+
+@pytest.mark.parametrize(
+    ("variables", "exported"),
+    [
+        ({}, "ALL"),
+        ({"SLURM_EXPORT_ENV": "NONE"}, ""),
+        ({"SLURM_EXPORT_ENV": "NONE", "SRUN_EXPORT_ENV": "ALL"}, "ALL"),
+    ],
+)
+def test_sruns_own_variable_decides_what_is_exported(
+    variables: dict[str, str], exported: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SLURM_EXPORT_ENV", "SRUN_EXPORT_ENV"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    (word,) = slurm_export(0, [], {"A": "1"}, None)
+    assert word == f"--export={exported + ',' if exported else ''}A=1"

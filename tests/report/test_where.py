@@ -33,6 +33,15 @@ def test_hosts_are_read_from_what_the_ranks_print(hosts: dict[str, Host]) -> Non
     assert hosts["n1"].cores == [[0], [1]]
 
 
+def test_cores_are_numbered_by_numa_node_in_each_package() -> None:
+    """As hwloc does: here the nodes of one package have PUs in turn."""
+    host = Host("n0", [[0, 1, 2, 3]], {0: [0, 2], 1: [1, 3], 2: []}, [[0], [1], [2], [3]])
+    host.order_cores()
+    assert host.cores == [[0], [2], [1], [3]]
+    assert binding([1, 3], host) == "NUMANode P#1"
+    assert binding([0, 1], host) == "Core L#0,2"
+
+
 @pytest.mark.parametrize(
     ("pus", "expected"),
     [

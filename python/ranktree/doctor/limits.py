@@ -31,16 +31,19 @@ def shared_memory(system: System) -> Iterator[Finding]:
 
 
 def ptrace(system: System) -> Iterator[Finding]:
-    """Open MPI and MPICH copy large messages straight from the other process where ptrace may read it."""
+    """Open MPI and MPICH copy large messages straight from the other process where ptrace may read it.
+
+    With scope 1 each rank permits it to the others (prctl), above the kernel requires CAP_SYS_PTRACE.
+    """
     scope = system.text("proc/sys/kernel/yama/ptrace_scope")
-    if scope is None or scope == "0":
-        yield Finding("ptrace", OK, "processes of one user may read each other's memory")
+    if scope in {None, "0", "1"}:
+        yield Finding("ptrace", OK, "processes of one user may permit each other to read their memory")
         return
     yield Finding(
         "ptrace",
-        NOTE,
-        f"ptrace_scope is {scope}: messages inside a node are copied twice",
-        "sysctl kernel.yama.ptrace_scope=0",
+        WARNING,
+        f"ptrace_scope is {scope}: Open MPI's single-copy transfers inside a node fail",
+        "sysctl kernel.yama.ptrace_scope=1, OMPI_MCA_btl_vader_single_copy_mechanism=none (4), OMPI_MCA_smsc=^cma (5)",
     )
 
 

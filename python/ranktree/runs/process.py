@@ -3,6 +3,7 @@
 import ctypes
 import os
 import re
+import select
 import signal
 import subprocess
 import tempfile
@@ -73,14 +74,27 @@ def run_once(words: Sequence[str], variables: Mapping[str, str], log: Path, limi
             raise OSError(f"{words[0]}: {error.strerror}") from None
         late = False
         try:
-            process.wait(limit)
-        except subprocess.TimeoutExpired:
-            late = True
+            late = not ended(process, limit)
         finally:
             seconds = time.perf_counter() - begin
             if process.poll() is None:
                 end(process)
     return Outcome(process.returncode, seconds, log.read_text(encoding="utf-8", errors="replace"), late)
+
+
+def ended(process: subprocess.Popen[bytes], limit: float | None) -> bool:
+    """Waits for the end of a process, `limit` seconds at most. Popen.wait(limit) sleeps up to 50 ms beyond it."""
+    if limit is not None:
+        handle = os.pidfd_open(process.pid)
+        try:
+            waiting = select.poll()
+            waiting.register(handle, select.POLLIN)
+            if not waiting.poll(1000 * limit):
+                return False
+        finally:
+            os.close(handle)
+    process.wait()
+    return True
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

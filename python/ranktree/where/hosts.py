@@ -20,9 +20,10 @@ class Host:
     usable: list[list[int]] = field(default_factory=list)
 
     def order_cores(self) -> None:
-        """Numbers the cores as hwloc does: package by package."""
+        """Numbers the cores as hwloc does: package by package, in each NUMA node by NUMA node."""
         package = {pu: index for index, pus in enumerate(self.packages) for pu in pus}
-        self.cores.sort(key=lambda core: (package.get(core[0], 0), core[0]))
+        node = {pu: min(pus) for pus in self.numa.values() for pu in pus}
+        self.cores.sort(key=lambda core: (package.get(core[0], 0), node.get(core[0], 0), core[0]))
 
 
 def hosts_in(text: str) -> dict[str, Host]:
@@ -53,11 +54,11 @@ def binding(pus: Sequence[int], host: Host) -> str:
     if everything and chosen >= everything:
         return "Node"
     for kind, objects in (
-        ("Package L#", host.packages),
-        ("NUMANode L#", [host.numa[number] for number in sorted(host.numa)]),
-        ("Core L#", host.cores),
+        ("Package L#", dict(enumerate(host.packages))),
+        ("NUMANode P#", host.numa),
+        ("Core L#", dict(enumerate(host.cores))),
     ):
-        inside = [index for index, one in enumerate(objects) if set(one) <= chosen]
+        inside = sorted(number for number, one in objects.items() if one and set(one) <= chosen)
         if inside and {pu for index in inside for pu in objects[index]} == chosen:
             return kind + _core.cpu_list(inside)
     return "PU P#" + _core.cpu_list(sorted(chosen))
