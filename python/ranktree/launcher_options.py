@@ -115,6 +115,14 @@ HOSTS = {
     "flux": words("N nodes require requires"),
     "pals": words("host hosts hostlist hostfile"),
 }
+# What takes the output from the launcher's own, in which our helpers are found.
+REDIRECTING = {
+    "openmpi": words("output-filename"),
+    **dict.fromkeys(("mpich", "intel"), words("outfile outfile-pattern errfile errfile-pattern")),
+    "slurm": words("o output e error i input"),
+    "flux": words("output error input"),
+    "jsrun": words("o stdio_stdout k stdio_stderr t stdio_input"),
+}
 # Options with a list of hosts, and with a file of them.
 OPENMPI_FILES = words("hostfile machinefile default-hostfile")
 HOST_LISTS = {

@@ -3,11 +3,12 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ranktree import _core
 from ranktree.launcher import LaunchCommand, Option, hosts_named
-from ranktree.launcher_options import BINDING, COUNTS, HOSTS, ONE_PART, PLACEMENT
+from ranktree.launcher_options import BINDING, COUNTS, HOSTS, ONE_PART, PLACEMENT, REDIRECTING
 
 CONFLICTING_PARAMETER = re.compile(
     r"^(rmaps_base_(mapping_policy|ranking_policy|pattern|n_pernode|n_persocket|cpus_per_proc|pernode|bynode|no_schedule_local)"
@@ -59,6 +60,12 @@ def binds_nothing(option: Option) -> bool:
 def launcher_for(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]]) -> str:
     """The launcher to write for; all but Hydra bind a plan for one machine without a name by the wrapper only."""
     return command.launcher if command.family == "mpich" or any(host for host, _ in slots) else "generic"
+
+
+def visible(command: LaunchCommand) -> LaunchCommand:
+    """The same without options that write the program's output to files, for helpers in its place."""
+    redirecting = REDIRECTING.get(command.family, frozenset())
+    return replace(command, options=[option for option in command.options if option.name not in redirecting])
 
 
 def kept_options(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]]) -> list[str]:

@@ -11,7 +11,7 @@ from ranktree import _core
 from ranktree.child import Child, Interrupted
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, built, not_built
 from ranktree.launcher import identify_in, option_from
-from ranktree.launcher_options import COUNTS
+from ranktree.launcher_options import COUNTS, REDIRECTING
 from ranktree.measures import METRICS, OBJECTIVES
 from ranktree.shim import Command
 from ranktree.verify import matching_helper
@@ -155,11 +155,13 @@ def helper_of(command: Command) -> Path:
 
 
 def in_place_of_program(command: Command, program: Sequence[str]) -> list[str]:
-    """The command with another program for all its ranks."""
+    """The command with a helper for all its ranks, whose output is not written to files."""
+    redirecting = REDIRECTING.get(command.family, frozenset())
     words = [*command.prefix, command.starter]
     for index, part in enumerate(command.parts):
         words += [] if index == 0 else [":"]
-        words += [word for option in part.options for word in option]
+        options = (option for option in part.options if option_from(option, command.family).name not in redirecting)
+        words += [word for option in options for word in option]
         words += program
     return words
 

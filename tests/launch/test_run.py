@@ -45,6 +45,21 @@ def test_hydra_binds_the_ranks_of_one_host_itself(ranktree, make_plan, where, ho
 
 
 @two_pus
+def test_the_programs_output_alone_goes_to_the_users_files(ranktree, make_plan, where, tmp_path) -> None:
+    """What finds out where ranks are must be read by ranktree itself."""
+    if shutil.which("mpiexec.mpich") is None:
+        pytest.skip("mpiexec.mpich is not installed")
+    command = ["mpiexec.mpich", "-outfile-pattern", tmp_path / "out-%r", "-n", 2, where]
+    plan = make_plan([(HERE, pus) for _, pus in CROSSED], [HERE])
+    result = ranktree("run", "--plan", plan, "--verify", "--", *command, env=environment(), cwd=where.parent)
+    assert result.returncode == 0, result.stderr
+    assert "the wrapper binds" not in result.stderr
+    written = "".join(path.read_text(encoding="utf-8") for path in sorted(tmp_path.glob("out-*")))
+    assert places(written) == planned(CROSSED)
+    assert result.stdout == ""
+
+
+@two_pus
 def test_the_wrapper_binds_where_hydra_leaves_ranks_unbound(ranktree, make_plan, where, tmp_path) -> None:
     """As Hydra of MPICH 4 does, without a message, where a host lacks a PU or its cgroup excludes it."""
     if shutil.which("mpiexec.mpich") is None:

@@ -21,7 +21,7 @@ from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, slurm_binds, take_apart
 from ranktree.placed_run import Placing, make_plan
-from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
+from ranktree.rewrite import environment, kept_options, launcher_for, rewrite, visible
 from ranktree.shim import Command, choose, handed_on, read_command, with_shim
 from ranktree.usable_machine import launchable
 
@@ -293,11 +293,12 @@ def prepare_start(show: bool, log: Path | None, words: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class PlacedLaunch:
-    """A launcher's command, the slots of its ranks, and a function that gives it another program in those slots."""
+    """A launcher's command and the slots of its ranks. `prepare` gives it a helper there, `own` its own program."""
 
     command: LaunchCommand
     slots: verify.Slots
     prepare: world.Prepare
+    own: Callable[[], tuple[list[str], dict[str, str]]]
 
 
 def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
@@ -306,21 +307,24 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
     slots = _core.plan_slots(placed)
     require_pus_here(slots, plan)
     launched = take_apart(words)
-    kept = kept_options(launched, slots)
+    kept, shown = kept_options(launched, slots), kept_options(visible(launched), slots)
     launcher = launcher_for(launched, slots)
     binds = launched.family != "slurm" or slurm_binds()
 
-    def prepare(program: list[str], folder: Path = place) -> tuple[list[str], dict[str, str]]:
+    def written(options: list[str], program: list[str], folder: Path) -> tuple[list[str], dict[str, str]]:
         launch = _core.make_launch(placed, launcher, str(folder), program, binds)
         write_files(folder, launch["files"], force=True)
-        return rewrite(launched, launch, kept, program), environment(os.environ, launch)
+        return rewrite(launched, launch, options, program), environment(os.environ, launch)
+
+    def prepare(program: list[str], folder: Path = place) -> tuple[list[str], dict[str, str]]:
+        return written(shown, program, folder)
 
     if launcher == "mpich" and not _core.make_launch(placed, launcher, str(place), launched.program)["wrapper"]:
         failure = verify.trial_failure(slots, place, prepare)
         if failure is not None:
             binds = False
             echo(f"ranktree: the wrapper binds the ranks, {launched.starter} does not by itself: {failure}", err=True)
-    return PlacedLaunch(launched, slots, prepare)
+    return PlacedLaunch(launched, slots, prepare, lambda: written(kept, launched.program, place))
 
 
 def require_pus_here(slots: verify.Slots, plan: Path) -> None:
@@ -351,7 +355,7 @@ def run_placed(
         launch = placing(words, source.file(words, place), place)
         if check is not Check.NOTHING:
             verify.require(launch.slots, launch.command, launch.prepare, place, check is Check.PUS)
-        arguments, variables = launch.prepare(launch.command.program)
+        arguments, variables = launch.own()
         begin(arguments)
         code = run_through(arguments, variables)
         if code == 1 and launch.command.launcher == "openmpi4" and starts_nothing(launch):

@@ -15,14 +15,13 @@ from typing import Any
 from ranktree import _core, verify
 from ranktree.allocation import Allocation
 from ranktree.cli.run import placing, with_libraries
-from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, take_apart
 from ranktree.optimize.candidates import Candidate, candidates, reorderings, worth_measuring
 from ranktree.report.document import build
 from ranktree.report.html import as_html
 from ranktree.report.inputs import Request
 from ranktree.report.verdict import percent
-from ranktree.rewrite import launcher_for, without_placement
+from ranktree.rewrite import without_placement
 from ranktree.runs.document import Series, document, save
 from ranktree.runs.interleave import Measurement, compiled, measure
 from ranktree.runs.process import run_once, tail
@@ -174,7 +173,7 @@ def measured(
             with tempfile.TemporaryDirectory(prefix=".verify-", dir=wishes.folder.absolute()) as name:
                 Path(name).chmod(0o755)
                 verify.require(launch.slots, launch.command, launch.prepare, Path(name), wishes.check == "pus")
-        arguments, what.variables[each.name] = launch.prepare(launch.command.program)
+        arguments, what.variables[each.name] = launch.own()
         series.append(Series(each.name, arguments))
     try:
         measure(what, lambda number, one: notify(f"round {number + 1} of {wishes.runs}: {one.name}"))
@@ -240,14 +239,12 @@ def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate)
     result.command = run_words(wishes, words, best, plan)
     if best.reorders:
         return
-    from ranktree.cli.emit import command_line  # noqa: PLC0415  queries the core for its launchers when imported
-
     _core.save_plan(str(plan), best.plan)
-    launched = take_apart(words)
     folder = (wishes.folder / "launcher").absolute()
-    launch = _core.make_launch(best.plan, launcher_for(launched, best.slots), str(folder), launched.program)
-    result.files += [plan, *write_files(folder, launch["files"], force=True)]
-    result.emitted = command_line(launch, launched.program)
+    arguments, variables = placing(words, plan, folder).own()
+    own = [f"{name}={shlex.quote(value)}" for name, value in variables.items() if os.environ.get(name) != value]
+    result.files += [plan, *sorted(folder.iterdir())]
+    result.emitted = " ".join([*own, shlex.join(arguments)])
 
 
 def run_words(wishes: Wishes, words: list[str], best: Candidate, plan: Path) -> list[str]:
@@ -255,7 +252,8 @@ def run_words(wishes: Wishes, words: list[str], best: Candidate, plan: Path) -> 
     if not best.reorders:
         return ["ranktree", "run", "--plan", str(plan), "--", *words]
     metric = [] if best.plan.metric == "size" else ["--metric", best.plan.metric]
-    return ["ranktree", "run", "--reorder", str(pattern_path(wishes)), *metric, "--", *wishes.words]
+    mpi = ["--mpi", wishes.mpi] if wishes.mpi else []
+    return ["ranktree", "run", "--reorder", str(pattern_path(wishes)), *metric, *mpi, "--", *wishes.words]
 
 
 def write_report(

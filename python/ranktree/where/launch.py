@@ -15,6 +15,7 @@ from ranktree.allocation import of_job
 from ranktree.child import Child, Interrupted
 from ranktree.helpers import product
 from ranktree.launcher import LaunchCommand, take_apart, version_numbers
+from ranktree.rewrite import visible
 from ranktree.shim import NAMES
 from ranktree.where.findings import Place, findings
 from ranktree.where.hosts import Host, binding, hosts_in, touched
@@ -49,7 +50,7 @@ def found_by_launch(command: LaunchCommand) -> Found:
         script = folder / SCRIPT
         script.write_text(files("ranktree.where").joinpath("host.sh").read_text(encoding="ascii"), encoding="ascii")
         script.chmod(0o755)
-        options = [word for option in command.options for word in option.words]
+        options = [word for option in visible(command).options for word in option.words]
         arguments = [*command.prefix, command.starter, *options, str(script), verify.stand_in(command, folder)]
         return read(started(arguments, folder), command)
 
