@@ -1,9 +1,10 @@
 """Launchers' files on disk."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+MARK = ".ranktree-files"
 Files = Iterable[tuple[str, str, bool]]  # name, content, executable
 
 
@@ -31,6 +32,29 @@ def write_files(folder: Path, files: Files, force: bool) -> list[Path]:
         for path, _ in temporary:
             path.unlink(missing_ok=True)
     return [final for _, final in temporary]
+
+
+def is_text(path: Path, content: str | None) -> bool:
+    """Whether a file holds this text."""
+    return content is not None and path.is_file() and path.read_bytes() == content.encode(errors="surrogateescape")
+
+
+def claim(folder: Path, names: Sequence[str], contents: Mapping[str, str] | None = None) -> None:
+    """Makes the folder and lists files in it as ranktree's. ValueError where another file is there.
+
+    `contents`: of files that are the same already. Links are replaced, not followed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = folder / MARK
+    known = mark.read_text(encoding="utf-8").splitlines() if mark.is_file() else []
+    for name in names:
+        path = folder / name
+        if name in known or path.is_symlink() or not path.exists() or is_text(path, (contents or {}).get(name)):
+            continue
+        raise ValueError(f"{path}: exists already, and ranktree has not written it: name another --folder")
+    if not set(names) <= set(known):
+        listed = "".join(f"{name}\n" for name in sorted({*known, *names}))
+        write_files(folder, [(MARK, listed, False)], force=True)
 
 
 def current_umask() -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ranktree import _core
 from ranktree.allocation import allocation, hosts_of_launch
 from ranktree.child import import_with_threads
-from ranktree.launch_files import write_files
+from ranktree.launch_files import claim, write_files
 from ranktree.launcher import take_apart
 from ranktree.usable_machine import Notify, usable_machine
 
@@ -44,7 +44,7 @@ def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notif
     model = Model(wanted.objective, wanted.parameters)
     plan, _ = planned(tree, traffic, wanted.metric, model, algorithm="best", seed=1)
     plan.described = described
-    folder.mkdir(parents=True, exist_ok=True)
+    claim(folder, ["plan.json"])
     path = folder / "plan.json"
     _core.save_plan(str(path), plan)
     return path
@@ -67,5 +67,6 @@ def found_machine(words: Sequence[str], folder: Path) -> str:
     from ranktree.where.machine import machine_of  # noqa: PLC0415
 
     hosts = launch.found_by_launch(take_apart(words)).hosts
+    claim(folder, ["machine.json"])
     (path,) = write_files(folder, [("machine.json", json.dumps(machine_of(hosts), indent=1), False)], force=True)
     return os.fspath(path)

@@ -44,6 +44,22 @@ def test_hydra_binds_the_ranks_of_one_host_itself(ranktree, make_plan, where, ho
     assert "ranktree-bind" not in result.stderr
 
 
+def test_files_of_the_user_are_not_replaced(ranktree, make_plan, where, mpiexec, tmp_path) -> None:
+    """A folder of files may be given again; what ranktree has not written there stays."""
+    words = ["run", "--plan", make_plan(CROSSED), "--folder", tmp_path / "files", "--", mpiexec, "-n", 2, where]
+    for _ in range(2):
+        result = ranktree(*words, env=environment(), cwd=where.parent)
+        assert result.returncode == 0, result.stderr
+    (tmp_path / "files/.ranktree-files").unlink()
+    for path in (tmp_path / "files").iterdir():
+        path.write_text(f"the user's {path.name}\n", encoding="ascii")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "files").iterdir()}
+    result = ranktree(*words, env=environment(), cwd=where.parent)
+    assert result.returncode == 1
+    assert "exists already, and ranktree has not written it: name another --folder" in result.stderr
+    assert {path.name: path.read_bytes() for path in (tmp_path / "files").iterdir()} == before
+
+
 @two_pus
 def test_the_programs_output_alone_goes_to_the_users_files(ranktree, make_plan, where, tmp_path) -> None:
     """What finds out where ranks are must be read by ranktree itself."""

@@ -18,7 +18,7 @@ from ranktree import _core, collectives, verify, world
 from ranktree.allocation import HostFile, Hosts, other_hosts
 from ranktree.child import become, become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option, echo
-from ranktree.launch_files import write_files
+from ranktree.launch_files import claim, write_files
 from ranktree.launcher import LaunchCommand, slurm_binds, take_apart
 from ranktree.placed_run import Placing, make_plan
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite, visible
@@ -301,8 +301,8 @@ class PlacedLaunch:
     own: Callable[[], tuple[list[str], dict[str, str]]]
 
 
-def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
-    """The command by the plan of a file."""
+def placing(words: Sequence[str], plan: Path, place: Path, ours: bool = False) -> PlacedLaunch:
+    """The command by the plan of a file. `ours`: what is in the folder may be replaced."""
     placed = launchable(_core.load_plan(str(plan)), str(plan))
     slots = _core.plan_slots(placed)
     require_pus_here(slots, plan)
@@ -313,6 +313,9 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
 
     def written(options: list[str], program: list[str], folder: Path) -> tuple[list[str], dict[str, str]]:
         launch = _core.make_launch(placed, launcher, str(folder), program, binds)
+        if not ours:
+            contents = {name: content for name, content, _ in launch["files"]}
+            claim(folder, list(contents), contents)
         write_files(folder, launch["files"], force=True)
         return rewrite(launched, launch, options, program), environment(os.environ, launch)
 

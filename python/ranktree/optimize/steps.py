@@ -167,7 +167,7 @@ def measured(
             series.append(Series(each.name, with_libraries(wishes.words, wishes.mpi, order.variables())))
             continue
         place = wishes.folder.absolute() / f"launch.{each.plan.metric}"
-        launch = placing(words, each.path, place)
+        launch = placing(words, each.path, place, ours=True)
         if wishes.check != "nothing":
             notify(f"verifying the {each.name}")
             with tempfile.TemporaryDirectory(prefix=".verify-", dir=wishes.folder.absolute()) as name:
@@ -241,7 +241,7 @@ def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate)
         return
     _core.save_plan(str(plan), best.plan)
     folder = (wishes.folder / "launcher").absolute()
-    arguments, variables = placing(words, plan, folder).own()
+    arguments, variables = placing(words, plan, folder, ours=True).own()
     own = [f"{name}={shlex.quote(value)}" for name, value in variables.items() if os.environ.get(name) != value]
     result.files += [plan, *sorted(folder.iterdir())]
     result.emitted = " ".join([*own, shlex.join(arguments)])
