@@ -273,7 +273,7 @@ TEST(ClosedForms, AreThoseOfBaseTreesOverNodesInOrder) {
 }
 
 // Exchanges over nodes in order: only the last of them cross, and all ranks of a node share its wire then. Where the
-// ranks of a node go on at different times, the form is an upper bound, and so it is for the gather to a root.
+// ranks of a node go on at different times, the form is an upper bound.
 TEST(ClosedForms, AreNextToThoseOfExchangesOverNodesInOrder) {
   const Parameters parameters{.levels = {{.name = "switch", .latency = 20, .per_byte = 2e-3},
                                          {.name = "node", .latency = 10, .per_byte = 2e-3},
@@ -291,7 +291,6 @@ TEST(ClosedForms, AreNextToThoseOfExchangesOverNodesInOrder) {
   expect(Collective::kAllreduce, "messages:recursive-doubling:groups=1", 1.03);
   expect(Collective::kAllgather, "messages:recursive-doubling:groups=1", 1.001);
   expect(Collective::kAllreduce, "messages:rabenseifner:groups=1", 1.25);
-  expect(Collective::kReduce, "messages:rabenseifner:groups=1", 1.25);
 }
 
 }  // namespace

@@ -47,6 +47,17 @@ bool same_kind(const Choice& a, const Choice& b) {
          a.composition.algorithms.front() == b.composition.algorithms.front();
 }
 
+// Whether `other`, by exchanges of single ranks, sends between nodes what the composition `each` of the same algorithm
+// sends in lanes or among equal indices.
+bool stands_for(const Choice& other, const Choice& each) {
+  const Algorithm algorithm =
+      each.composition.algorithms.empty() ? Algorithm::kFlat : each.composition.algorithms.front();
+  if (algorithm != Algorithm::kRecursiveDoubling && algorithm != Algorithm::kRabenseifner) return false;
+  if (other.variant != Variant::kMessages || each.variant != Variant::kMessages) return false;
+  return other.groups == 1 && each.groups != 1 && each.composition.form != Form::kLeaders &&
+         other.composition.algorithms.front() == algorithm;
+}
+
 // True when the algorithm moves no more data than necessary among ranks that each have a vector or must get it.
 bool moves_least(Collective collective, Algorithm algorithm, Rank ranks) {
   switch (algorithm) {
@@ -145,7 +156,8 @@ std::vector<Candidate> pick(std::span<const Candidate> found, double most_expens
     for (const Candidate& each : found) {
       if (chosen.size() == most || each.seconds > most_expensive) break;
       const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const Candidate& other) {
-        return again ? alike(other, each) || other.choice == each.choice : same_kind(other.choice, each.choice);
+        if (again) return alike(other, each) || other.choice == each.choice;
+        return same_kind(other.choice, each.choice) || stands_for(other.choice, each.choice);
       });
       if (!known) chosen.push_back(each);
     }

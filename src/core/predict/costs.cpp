@@ -88,11 +88,9 @@ std::optional<ClosedForm> tree_in_order(const Question& question, Algorithm algo
 }
 
 bool exchanges_by_bits(Collective collective, Algorithm algorithm) {
-  if (algorithm == Algorithm::kRecursiveDoubling) {
-    return collective == Collective::kAllreduce || collective == Collective::kAllgather;
-  }
-  return algorithm == Algorithm::kRabenseifner &&
-         (collective == Collective::kAllreduce || collective == Collective::kReduce);
+  if (collective == Collective::kAllgather) return algorithm == Algorithm::kRecursiveDoubling;
+  return collective == Collective::kAllreduce &&
+         (algorithm == Algorithm::kRecursiveDoubling || algorithm == Algorithm::kRabenseifner);
 }
 
 // Exchanges with the ranks 1, 2, 4, ... away, the nearest first, over ranks in the order of a machine whose groups are
