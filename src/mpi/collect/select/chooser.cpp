@@ -19,6 +19,7 @@
 #include "core/predict/choice.h"
 #include "core/predict/parameters.h"
 #include "core/predict/rules.h"
+#include "core/predict/wishes.h"
 #include "core/schedule/makers.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
