@@ -26,11 +26,12 @@ MACHINE = "node:4 core:4"
 CELL, SHADES = 5, 4
 HEAD = """# Gallery of unchanged applications
 
-Each application runs unchanged from its package or source; its traffic is traced once. In a picture, row and column are
-ranks and darker is more bytes; collective calls count as Open MPI's messages. `ranktree report` gives the verdict, by
-bytes, for ranks packed on 4 nodes of 4 cores. The last columns are bytes counted on the wire of such an
-[emulated cluster](how-to/emulate-a-cluster.md): ranks packed, round robin, and round robin with `--reorder`; and the
-time of a whole run by the plan of `map --objective time`, packed = 1, with its 95 % interval from five rounds on.
+Each application runs unchanged from its package or source; its traffic is traced once. In a picture, row and column
+are ranks and darker is more bytes; collective calls count as Open MPI's messages. `ranktree report` gives the verdict
+for ranks packed on 4 nodes of 4 cores, by the modelled time with [usual links](explanation/models.md#usual-links).
+The last columns are bytes counted on the wire of such an [emulated cluster](how-to/emulate-a-cluster.md): ranks
+packed, round robin, and round robin with `--reorder`; and the time of a whole run by the plan of `map --objective
+time`, packed = 1, with its 95 % interval from five rounds on.
 
     bench/applications/gallery.py --build build/dev
 
