@@ -51,7 +51,7 @@ def claim(folder: Path, names: Sequence[str], contents: Mapping[str, str] | None
         path = folder / name
         if name in known or path.is_symlink() or not path.exists() or is_text(path, (contents or {}).get(name)):
             continue
-        raise ValueError(f"{path}: exists already, and ranktree has not written it: name another --folder")
+        raise ValueError(f"{path}: exists already, and no `ranktree run --folder` wrote it: name another one")
     if not set(names) <= set(known):
         listed = "".join(f"{name}\n" for name in sorted({*known, *names}))
         write_files(folder, [(MARK, listed, False)], force=True)

@@ -76,10 +76,14 @@ def version_numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in match[0].split(".")) if match else ()
 
 
+# Prefixes behind which a launcher may be another than here; others are not started for its version alone.
+STARTING_ANOTHER = {"env", "apptainer", "singularity", "podman", "docker", "ch-run", "sarus", "shifter"}
+
+
 @functools.cache
 def identify(starter: str, prefix: tuple[str, ...] = ()) -> tuple[str, tuple[int, ...]]:
-    """Family and version of a launcher, from its own --version. `prefix`: what starts it, such as `env` or a container,
-    where another one of the same name may be.
+    """Family and version of a launcher, from its own --version. `prefix`: `env` or a container that starts it, where
+    another one of the same name may be.
     """
     if not prefix and shutil.which(starter) is None:
         raise ValueError(f"{starter}: no such launcher")
@@ -88,6 +92,7 @@ def identify(starter: str, prefix: tuple[str, ...] = ()) -> tuple[str, tuple[int
     try:
         result = subprocess.run(
             [*prefix, starter, "--version"],
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=VERSION_SECONDS,
@@ -97,7 +102,8 @@ def identify(starter: str, prefix: tuple[str, ...] = ()) -> tuple[str, tuple[int
     except subprocess.TimeoutExpired:
         raise ValueError(f"{starter}: does not answer to --version in {VERSION_SECONDS} s") from None
     said = result.stdout + result.stderr
-    if "pals" in {*Path(shutil.which(starter) or starter).resolve().parts, *said.lower().split()}:
+    here = Path(shutil.which(starter) or starter).resolve().parts if not prefix else ()
+    if "pals" in {*here, *said.lower().split()}:
         return "pals", version_numbers(said)
     for mark, family in FAMILY_MARKS.items():
         if mark in said:
@@ -147,7 +153,8 @@ def identify_in(words: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     """Family and version of the launcher of a command."""
     start = find_starter(words)
     first = start - 1 if words[start] == "run" else start
-    return identify(words[first], tuple(words[:first]))
+    elsewhere = any(Path(word).name in STARTING_ANOTHER for word in words[:first])
+    return identify(words[first], tuple(words[:first]) if elsewhere else ())
 
 
 def take_apart(words: Sequence[str]) -> LaunchCommand:

@@ -84,7 +84,7 @@ PLACEMENT = {
     "intel": HYDRA_PLACEMENT,
     "slurm": words(
         """m distribution cpu-bind ntasks-per-node tasks-per-node ntasks-per-core ntasks-per-socket x exclude r
-        relative multi-prog c cpus-per-task exact exclusive threads-per-core"""
+        relative multi-prog c cpus-per-task"""
     ),
     "flux": words("taskmap c cores-per-task cores tasks-per-node tasks-per-core x exclusive"),
     "aprun": words(
@@ -117,7 +117,7 @@ HOSTS = {
 }
 # What takes the output from the launcher's own, in which our helpers are found.
 REDIRECTING = {
-    "openmpi": words("output-filename"),
+    "openmpi": words("output-filename xml-file"),
     **dict.fromkeys(("mpich", "intel"), words("outfile outfile-pattern errfile errfile-pattern")),
     "slurm": words("o output e error i input"),
     "flux": words("output error input"),

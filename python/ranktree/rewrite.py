@@ -1,5 +1,6 @@
 """A launcher's command made to follow a plan: the caller's options stay, placement comes from the plan."""
 
+import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -49,7 +50,14 @@ def without_placement(command: LaunchCommand) -> tuple[list[str], list[str]]:
 
 
 def binds_nothing(option: Option) -> bool:
-    """The options that conflict() lets pass because the plan replaces them."""
+    """The options that conflict() lets pass because the plan replaces them.
+
+    With --exact, and in a job with --exclusive, srun gives a step as many CPUs as tasks, the first ones.
+    """
+    if option.name in {"exact", "threads-per-core"}:
+        return True
+    if option.name == "exclusive":
+        return "SLURM_JOB_ID" in os.environ
     if option.name in BINDING:
         return option.values[:1] == ("none",)
     if option.name in {"c", "cpus-per-task"} or option.values == ("cpu-affinity=off",):
@@ -64,8 +72,16 @@ def launcher_for(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]])
 
 def visible(command: LaunchCommand) -> LaunchCommand:
     """The same without options that write the program's output to files, for helpers in its place."""
-    redirecting = REDIRECTING.get(command.family, frozenset())
-    return replace(command, options=[option for option in command.options if option.name not in redirecting])
+    return replace(command, options=[option for option in command.options if not redirects(option, command.family)])
+
+
+def redirects(option: Option, family: str) -> bool:
+    """Whether an option writes the program's output to files."""
+    if family == "openmpi" and option.name == "output":
+        return re.search(r"(^|[,:])(file|dir)=", ",".join(option.values)) is not None
+    if family == "flux" and option.name in {"o", "setopt"}:
+        return option.values[0].startswith("output.")
+    return option.name in REDIRECTING.get(family, ())
 
 
 def kept_options(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]]) -> list[str]:

@@ -11,8 +11,9 @@ from ranktree import _core
 from ranktree.child import Child, Interrupted
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, built, not_built
 from ranktree.launcher import identify_in, option_from
-from ranktree.launcher_options import COUNTS, REDIRECTING
+from ranktree.launcher_options import COUNTS
 from ranktree.measures import METRICS, OBJECTIVES
+from ranktree.rewrite import redirects
 from ranktree.shim import Command
 from ranktree.verify import matching_helper
 
@@ -156,11 +157,10 @@ def helper_of(command: Command) -> Path:
 
 def in_place_of_program(command: Command, program: Sequence[str]) -> list[str]:
     """The command with a helper for all its ranks, whose output is not written to files."""
-    redirecting = REDIRECTING.get(command.family, frozenset())
     words = [*command.prefix, command.starter]
     for index, part in enumerate(command.parts):
         words += [] if index == 0 else [":"]
-        options = (option for option in part.options if option_from(option, command.family).name not in redirecting)
+        options = (each for each in part.options if not redirects(option_from(each, command.family), command.family))
         words += [word for option in options for word in option]
         words += program
     return words

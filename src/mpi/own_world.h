@@ -36,9 +36,10 @@ inline bool is_within(MPI_Group own, MPI_Group world) noexcept {
 
 }  // namespace detail
 
-// Whether all processes of an intracommunicator are in the caller's MPI_COMM_WORLD, which must exist. Local; the same
-// on all ranks. False where the MPI refuses to answer.
+// Whether all processes of an intracommunicator are in the caller's MPI_COMM_WORLD. Local; the same on all ranks that
+// have one. False where there is none, and where the MPI refuses to answer.
 inline bool is_within_own_world(MPI_Comm comm) noexcept {
+  if (!world_exists()) return false;
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group own = MPI_GROUP_NULL;
   const bool within = PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS &&

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -178,10 +179,11 @@ def test_a_wrong_setting_is_logged_once_and_calls_stay_native(
     [([], True), (["FAKE_CUDA_ACTIVE=1"], False), (["FAKE_CUDA_ACTIVE=1", "RANKTREE_COLL_HOST_BUFFERS=1"], True)],
 )
 def test_calls_of_a_program_that_uses_a_gpu_stay_native(
-    made: Program, mpi, build_folder: Path, variables: list[str], is_served: bool
+    made: Program, mpi, build_folder: Path, tmp_path: Path, variables: list[str], is_served: bool
 ) -> None:
     """Buffers may be in the GPU's memory. That the driver is loaded is no sign: MPIs load it on every node."""
-    driver = made(mpi.name, "fake_cuda.c", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1")
+    driver = tmp_path / "libcuda.so.1"
+    shutil.copy(made(mpi.name, "fake_cuda.c", "-shared", "-fPIC"), driver)
     preload = f"LD_PRELOAD={build_folder}/lib/libranktree_collect_{mpi.name}.so:{driver}"
     settings = [preload, "RANKTREE_COLL=messages:binomial:groups=1", "RANKTREE_COLL_LOG=stderr", *variables]
     words = mpi.launch(2, "env", *settings, made(mpi.name, "every_call.c"), 4)

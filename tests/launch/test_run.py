@@ -56,7 +56,7 @@ def test_files_of_the_user_are_not_replaced(ranktree, make_plan, where, mpiexec,
     before = {path.name: path.read_bytes() for path in (tmp_path / "files").iterdir()}
     result = ranktree(*words, env=environment(), cwd=where.parent)
     assert result.returncode == 1
-    assert "exists already, and ranktree has not written it: name another --folder" in result.stderr
+    assert "exists already, and no `ranktree run --folder` wrote it: name another one" in result.stderr
     assert {path.name: path.read_bytes() for path in (tmp_path / "files").iterdir()} == before
 
 

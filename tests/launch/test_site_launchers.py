@@ -8,7 +8,7 @@ import pytest
 from ranktree.handing_on import slurm_export
 from ranktree.launcher import hosts_named, program_file, read_words, take_apart
 from ranktree.launcher_options import COUNTS
-from ranktree.rewrite import VARIABLES, kept_options, without_placement
+from ranktree.rewrite import VARIABLES, kept_options, visible
 
 SLOTS = [("n0", [1]), ("n1", [1]), ("n0", [0]), ("n1", [0])]
 PALS = "opt/cray/pals/1.4/bin/mpiexec"
@@ -205,11 +205,30 @@ def test_a_launcher_is_identified_behind_what_starts_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--exact", "--exclusive", "--threads-per-core=1"])
-def test_slurms_options_that_leave_a_step_fewer_cpus_give_way_to_the_plan(option: str) -> None:
-    command = read_words(["srun", option, "-n", "2", "./a"], "slurm", ())
-    words, dropped = without_placement(command)
-    assert (words, dropped) == (["srun", "-n", "2", "./a"], [option])
-    assert all(VARIABLES.match(name) for name in ("SRUN_CPUS_PER_TASK", "SLURM_EXACT", "SLURM_THREADS_PER_CORE"))
+def test_slurms_options_that_leave_a_step_fewer_cpus_give_way_to_the_plan(
+    option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    command = read_words(["srun", option, "--label", "-n", "4", "./a"], "slurm", ())
+    assert kept_options(command, SLOTS) == ["--label"]
+    monkeypatch.delenv("SLURM_JOB_ID")
+    assert (option in kept_options(command, SLOTS)) == (option == "--exclusive"), "outside a job: whole nodes"
+    assert all(VARIABLES.match(name) for name in ("SRUN_CPUS_PER_TASK", "SLURM_EXACT", "SLURM_EXCLUSIVE"))
+
+
+@pytest.mark.parametrize(
+    ("family", "line", "seen"),
+    [
+        ("slurm", "srun -o out --error=err --label -n 4 ./a", ["--label"]),
+        ("openmpi", "mpirun --output file=out,tag --tag-output -n 4 ./a", ["--tag-output"]),
+        ("openmpi", "mpirun --output tag -n 4 ./a", ["--output", "tag"]),
+        ("flux", "flux run --output=out -o output.stderr.path=err -o verbose -n 4 ./a", ["-o", "verbose"]),
+        ("jsrun", "jsrun --stdio_stdout out -k err -p 4 ./a", []),
+    ],
+)
+def test_helpers_are_launched_without_the_users_output_files(family: str, line: str, seen: list[str]) -> None:
+    command = visible(read_words(line.split(), family, (5, 0, 0)))
+    assert [word for option in command.options if option.name not in COUNTS[family] for word in option.words] == seen
 
 
 @pytest.mark.parametrize(

@@ -143,3 +143,19 @@ def test_every_algorithm_is_obeyed(build_folder: Path, tmp_path: Path, counts: C
                 assert messages == default[call], (call, batch)
     # Otherwise any file would pass.
     assert all(len(messages) > 1 for messages in seen.values()), seen
+
+
+@pytest.mark.parametrize(
+    ("collective", "choice"),
+    [
+        ("allreduce", "ring"),
+        ("allreduce", "segmented-ring"),
+        ("reduce", "binomial"),
+        ("reduce", "pipeline"),
+        ("gather", "binomial"),
+        ("reduce_scatter", "ring"),
+    ],
+)
+def test_rules_that_could_change_results_are_not_written(build_folder: Path, collective: str, choice: str) -> None:
+    """Operations that do not commute, gathers in place, and what was measured of another call."""
+    assert written(build_folder, {collective: (choice, "")}) == "0 # collectives\n"

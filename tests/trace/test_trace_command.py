@@ -10,7 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from ranktree import _core
+from ranktree.cli.trace import remove_merged
 from ranktree.elf import SHT_DYNSYM, libraries, mpi_calls, read_elf
 
 from tests.helpers import known_bugs
@@ -450,3 +453,18 @@ def test_under_srun_a_script_needs_the_mpis_name(ranktree, mpi, output, srun):
     named = ranktree("trace", "-o", output, "--mpi", mpi.name, *words)
     assert named.returncode == 0, named.stderr
     assert output.exists()
+
+
+def test_parts_beside_a_complete_trace_are_removed_but_not_those_of_a_later_run(tmp_path: Path) -> None:
+    path, parts = tmp_path / "app.npz", tmp_path / "app.npz.parts"
+    _core.save_pattern(str(path), _core.Pattern.from_pairs(2, *np.array([[0], [1]]), np.ones(1), np.ones(1)))
+    parts.mkdir()
+    for name, seconds in (("0.part", -5), ("1.part", 5)):
+        (parts / name).write_bytes(b"records")
+        os.utime(parts / name, ns=(path.stat().st_mtime_ns + seconds * 10**9,) * 2)
+    remove_merged(parts, path)
+    assert [each.name for each in parts.iterdir()] == ["1.part"]
+    (parts / "1.part").rename(parts / "0.part")
+    os.utime(parts / "0.part", ns=(0, 0))
+    remove_merged(parts, path)
+    assert not parts.exists(), "or the next trace would be refused"

@@ -357,7 +357,10 @@ def run_placed(
     with files_folder(folder) as place:
         launch = placing(words, source.file(words, place), place)
         if check is not Check.NOTHING:
-            verify.require(launch.slots, launch.command, launch.prepare, place, check is Check.PUS)
+            place.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".verify-", dir=place) as name:
+                Path(name).chmod(0o755)
+                verify.require(launch.slots, launch.command, launch.prepare, Path(name), check is Check.PUS)
         arguments, variables = launch.own()
         begin(arguments)
         code = run_through(arguments, variables)

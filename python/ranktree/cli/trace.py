@@ -111,11 +111,15 @@ def trace(words: list[str], output: Path, mpi: str | None, closing: Closing) -> 
 
 
 def remove_merged(parts: Path, path: Path) -> None:
-    """Removes what ranks left that did not wait until a complete trace was written."""
-    left = list(parts.glob("*.part"))
-    if left and _core.load_pattern(str(path))[0].metadata["complete"]:
-        for each in left:
-            each.unlink(missing_ok=True)
+    """Removes what ranks left that did not wait until a complete trace was written; not what a later run left."""
+    written = path.stat().st_mtime_ns
+    left = [each for each in parts.glob("*.part") if each.stat().st_mtime_ns <= written]
+    if not left or not _core.load_pattern(str(path))[0].metadata["complete"]:
+        return
+    for each in left:
+        each.unlink(missing_ok=True)
+    if not any(parts.iterdir()):
+        parts.rmdir()
 
 
 def run_with_parts(parts: Path, run: Callable[[], int]) -> int:

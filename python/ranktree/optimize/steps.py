@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import socket
 import sys
 import tempfile
@@ -241,8 +242,11 @@ def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate)
         return
     _core.save_plan(str(plan), best.plan)
     folder = (wishes.folder / "launcher").absolute()
+    shutil.rmtree(folder, ignore_errors=True)  # of an earlier run
     arguments, variables = placing(words, plan, folder, ours=True).own()
+    removed = [word for name in os.environ if name not in variables for word in ("-u", name)]
     own = [f"{name}={shlex.quote(value)}" for name, value in variables.items() if os.environ.get(name) != value]
+    own = [*(["env", *removed] if removed else []), *own]
     result.files += [plan, *sorted(folder.iterdir())]
     result.emitted = " ".join([*own, shlex.join(arguments)])
 

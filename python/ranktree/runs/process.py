@@ -17,6 +17,7 @@ from types import FrameType
 from ranktree.child import Interrupted
 
 GRACE_SECONDS = 5.0
+LONGEST_POLL = 2**31 - 1  # milliseconds
 POLL_SECONDS = 0.02
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
@@ -84,16 +85,23 @@ def run_once(words: Sequence[str], variables: Mapping[str, str], log: Path, limi
 
 def ended(process: subprocess.Popen[bytes], limit: float | None) -> bool:
     """Waits for the end of a process, `limit` seconds at most. Popen.wait(limit) sleeps up to 50 ms beyond it."""
-    if limit is not None:
-        handle = os.pidfd_open(process.pid)
-        try:
+    try:
+        handle = os.pidfd_open(process.pid) if limit is not None else None
+    except (AttributeError, OSError):  # before Linux 5.3
+        handle = None
+    try:
+        if handle is not None and limit is not None:
             waiting = select.poll()
             waiting.register(handle, select.POLLIN)
-            if not waiting.poll(1000 * limit):
+            if not waiting.poll(min(1000 * limit, LONGEST_POLL)):
                 return False
-        finally:
+            limit = None
+        process.wait(limit)
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        if handle is not None:
             os.close(handle)
-    process.wait()
     return True
 
 

@@ -47,15 +47,15 @@ bool same_kind(const Choice& a, const Choice& b) {
          a.composition.algorithms.front() == b.composition.algorithms.front();
 }
 
-// Whether `other`, by exchanges of single ranks, sends between nodes what the composition `each` of the same algorithm
-// sends in lanes or among equal indices.
+// Whether `other`, by exchanges of single ranks, sends between nodes what the composition `each` sends: Rabenseifner's
+// slices in lanes, whole vectors among equal indices.
 bool stands_for(const Choice& other, const Choice& each) {
-  const Algorithm algorithm =
-      each.composition.algorithms.empty() ? Algorithm::kFlat : each.composition.algorithms.front();
-  if (algorithm != Algorithm::kRecursiveDoubling && algorithm != Algorithm::kRabenseifner) return false;
   if (other.variant != Variant::kMessages || each.variant != Variant::kMessages) return false;
-  return other.groups == 1 && each.groups != 1 && each.composition.form != Form::kLeaders &&
-         other.composition.algorithms.front() == algorithm;
+  if (other.groups != 1 || each.groups == 1) return false;
+  const Algorithm algorithm = each.composition.algorithms.front();
+  if (other.composition.algorithms.front() != algorithm) return false;
+  return (algorithm == Algorithm::kRabenseifner && each.composition.form == Form::kLanes) ||
+         (algorithm == Algorithm::kRecursiveDoubling && each.composition.form == Form::kSameIndex);
 }
 
 // True when the algorithm moves no more data than necessary among ranks that each have a vector or must get it.

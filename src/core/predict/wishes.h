@@ -19,8 +19,8 @@ using Wishes = std::array<Wish, schedule::kCollectives>;
 
 // "auto", "native", a choice for all collectives that can have it (the others stay native), or entries separated by
 // semicolons or spaces, `bcast=shared:binomial:segment=128K;allreduce=native;reduce=auto`: what is not named stays
-// native unless there is an entry for `all`. An empty text is "auto". Throws Error(kInput) naming the entry, what was
-// expected and what was found.
+// native unless there is an entry for `all`. An empty text is "auto". Throws Error(kInput) naming the entry or the
+// choice, what was expected and what was found; of a choice for all that none can have, for a broadcast.
 Wishes wishes_from_text(std::string_view text);
 
 // Whether a text has the form of the above; otherwise it names a file of rules.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,37 +28,54 @@ int levels_across(const topo::Tree& tree) {
   return across;
 }
 
-// Between the two nearest nodes of a torus, dragonfly or table.
-LevelCost network_cost(const topo::Interconnect& interconnect) {
+// What messages between two nodes pass: some of the steps, and the nodes' links where there are any.
+struct Passed {
   std::vector<topo::Step> steps;
   std::optional<topo::Step> port;
-  if (const auto* torus = std::get_if<topo::Torus>(&interconnect.network())) {
-    steps = torus->steps;
-    if (torus->nodes_per_router > 1 || torus->link.bandwidth) port = torus->link;
-  } else if (const auto* dragonfly = std::get_if<topo::Dragonfly>(&interconnect.network())) {
-    steps = {dragonfly->local, dragonfly->global};
-    port = dragonfly->link;
-  } else {
-    const auto& table = std::get<topo::DistanceTable>(interconnect.network());
-    const std::optional<double> latency = table.seconds ? std::optional(usual_step_latency()) : std::nullopt;
-    steps = {{.hops = 1, .latency = latency, .bandwidth = table.bandwidth}};
+};
+
+Passed passed_in(const topo::Torus& torus) {
+  Passed passed;
+  for (std::size_t i = 0; i < torus.steps.size(); ++i) {
+    if (torus.sizes[i] > 1) passed.steps.push_back(torus.steps[i]);
   }
-  LevelCost cost{.latency = std::numeric_limits<double>::infinity(), .latency_given = true, .bandwidth_given = true};
+  if (torus.nodes_per_router > 1 || torus.link.bandwidth) passed.port = torus.link;
+  return passed;
+}
+
+Passed passed_in(const topo::Dragonfly& dragonfly) {
+  Passed passed{.steps = {}, .port = dragonfly.link};
+  if (dragonfly.routers_per_group > 1) passed.steps.push_back(dragonfly.local);
+  if (dragonfly.groups > 1) passed.steps.push_back(dragonfly.global);
+  return passed;
+}
+
+Passed passed_in(const topo::DistanceTable& table) {
+  const std::optional<double> latency = table.seconds ? std::optional(usual_step_latency()) : std::nullopt;
+  return {.steps = {{.hops = 1, .latency = latency, .bandwidth = table.bandwidth}}, .port = std::nullopt};
+}
+
+// Of a torus, dragonfly or table: the latency of a step, and the most that a message between two nodes can have of the
+// bandwidth; given where all links that are used have one.
+LevelCost network_cost(const topo::Interconnect& interconnect) {
+  const Passed passed = std::visit([](const auto& network) { return passed_in(network); }, interconnect.network());
+  LevelCost cost{.latency = usual_step_latency(), .latency_given = true, .bandwidth_given = true};
   const auto add = [&cost](const topo::Step& step) {
     cost.latency_given = cost.latency_given && (step.latency || step.hops == 0);
     cost.bandwidth_given = cost.bandwidth_given && step.bandwidth;
     return step.bandwidth.value_or(usual_link_bandwidth());
   };
-  for (const topo::Step& step : steps) {
-    cost.bandwidth = std::max(cost.bandwidth, add(step));
-    cost.latency = std::min(cost.latency, step.latency.value_or(step.hops * usual_step_latency()));
-  }
-  if (port) cost.bandwidth = std::min(cost.bandwidth, add(*port));
+  for (const topo::Step& step : passed.steps) cost.bandwidth = std::max(cost.bandwidth, add(step));
+  if (!passed.port) return cost;
+  const double port = add(*passed.port);
+  cost.bandwidth = passed.steps.empty() ? port : std::min(cost.bandwidth, port);
   return cost;
 }
 
 // The first `across` levels are between nodes.
-void keep_partners_near(std::vector<LevelCost>& costs, int across) {
+//
+// Latencies of a network that is no tree are distances, to which those inside the nodes are added.
+void keep_partners_near(std::vector<LevelCost>& costs, int across, bool has_distances) {
   if (across == 0 || at(across) == costs.size()) return;
   const LevelCost inside = costs[at(across)];
   for (auto cost = costs.begin(); cost != costs.begin() + across; ++cost) {
@@ -68,7 +84,7 @@ void keep_partners_near(std::vector<LevelCost>& costs, int across) {
   }
   const LevelCost between = costs[at(across - 1)];
   for (auto cost = costs.begin() + across; cost != costs.end(); ++cost) {
-    if (!cost->latency_given) cost->latency = std::min(cost->latency, between.latency);
+    if (!cost->latency_given && !has_distances) cost->latency = std::min(cost->latency, between.latency);
     if (!cost->bandwidth_given) cost->bandwidth = std::max(cost->bandwidth, between.bandwidth);
   }
 }
@@ -92,7 +108,7 @@ std::vector<LevelCost> level_costs(const topo::Tree& tree) {
     costs.back() = network_cost(*tree.interconnect());
     costs.back().kind = given.kind;
   }
-  keep_partners_near(costs, across);
+  keep_partners_near(costs, across, tree.interconnect() != nullptr);
   return costs;
 }
 
@@ -113,7 +129,7 @@ std::vector<LevelCost> level_costs(const topo::Tree& tree, const predict::Parame
                      .latency_given = measured,
                      .bandwidth_given = measured});
   }
-  keep_partners_near(costs, across);
+  keep_partners_near(costs, across, tree.interconnect() != nullptr);
   return costs;
 }
 

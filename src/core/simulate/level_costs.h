@@ -10,7 +10,8 @@
 
 namespace ranktree::core::simulate {
 
-// Between two ranks whose lowest common ancestor is on one level. `given`: the machine has the value itself.
+// Between two ranks whose lowest common ancestor is on one level. `given`: the machine or the parameters have
+// the value.
 struct LevelCost {
   topo::Kind kind = topo::Kind::kCluster;
   double latency = 0;    // seconds
@@ -21,8 +22,8 @@ struct LevelCost {
 
 // One entry for each level above the leaves, root first. Where the machine has no value: predict::usual_parameters(),
 // but between nodes no less latency and no more bandwidth than inside them: what is not measured may not make partners
-// faster on two nodes. Of a torus, dragonfly or table the levels between nodes have what is between the two nearest
-// ones.
+// faster on two nodes. Of a torus, dragonfly or table the levels between nodes have a step's latency and
+// the bandwidth that a message can have at most.
 std::vector<LevelCost> level_costs(const topo::Tree& tree);
 
 // The same by measured parameters, whatever the machine's own values (predict::matched()).

@@ -50,8 +50,8 @@ class Bundler {
     return before_[at(end(object))] - before_[at(tree_.first_leaf(object))];
   }
 
-  // Children with too few leaves for a bundle of their own share bundles. What is left over elsewhere stays free: a
-  // bundle across two packages would be a slow one.
+  // Children with too few leaves for a bundle of their own share bundles, the last ones of the object. What larger
+  // children leave over stays free.
   void add(std::int32_t parent, Object object) {
     const std::int32_t here = builder_.add(parent, tree_.level_of(object), tree_.os_index(object), tree_.name(object));
     bool deeper = false;

@@ -134,9 +134,6 @@ std::optional<Nonblocking> unless_native(Context& context, const Operation& oper
   return Nonblocking{context.shared_from_this(), operation, &choice};
 }
 
-// Not behind MPI_Finalize, in a session, where that is not known.
-bool has_own_world_only(MPI_Comm comm) noexcept { return world_exists() && is_within_own_world(comm); }
-
 using Service = CommunicatorState::Service;
 
 CommunicatorState& state_for_program(MPI_Comm comm, std::uint32_t first_served, ThreadState& thread) {
@@ -228,7 +225,7 @@ bool can_afford(CommunicatorState& state, MPI_Comm comm) {
 CallTable* table_when_due(CommunicatorState& state, MPI_Comm comm, ThreadState& thread) {
   const Service service = std::exchange(state.service, Service::kDecided);
   refresh_slot(comm, state, thread);
-  if (!has_own_world_only(comm)) return nullptr;
+  if (!is_within_own_world(comm)) return nullptr;
   if (service == Service::kWaitsForBudget && !can_afford(state, comm)) {
     state.service = service;
     refresh_slot(comm, state, thread);
@@ -318,7 +315,7 @@ void prepare_for_program(MPI_Comm comm, ThreadState& thread) noexcept {
     CommunicatorState& state = state_for_program(comm, 1, thread);
     if (state.service == Service::kDecided) return;
     state.service = Service::kDecided;
-    if (!has_own_world_only(comm)) return;
+    if (!is_within_own_world(comm)) return;
     const double start = PMPI_Wtime();
     if (make_table(comm, thread) != nullptr) state.context->chooser().make_ready();
     state.process->account.charge(Account::SetUp::kCommunicator, PMPI_Wtime() - start);

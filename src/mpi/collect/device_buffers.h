@@ -3,8 +3,9 @@
 
 namespace ranktree::mpi::collect {
 
-// This process uses a GPU: a device of CUDA has an active primary context, or the runtime of HIP or SYCL is loaded.
-// That libcuda is loaded is no sign of it: hwloc, UCX and MPIs load it on every node that has it. Local, O(libraries).
+// This process uses a GPU: a device of CUDA or HIP has an active primary context, the calling thread has a context of
+// CUDA, or the runtime of SYCL is loaded. That a driver is loaded is no sign of it: hwloc, UCX and MPIs load those on
+// every node that has them. Local, O(libraries).
 bool may_have_device_buffers() noexcept;
 
 }  // namespace ranktree::mpi::collect

@@ -103,7 +103,11 @@ void share_given(MPI_Comm comm, bool root, Given& given, LocalSteps& steps) {
 void understand(const Given& given, Settings& settings) {
   if (!given.error.empty()) throw Error(Fault::kInput, given.error);
   if (core::predict::is_inline(given.rules)) {
-    settings.wishes = core::predict::wishes_from_text(given.rules);
+    try {
+      settings.wishes = core::predict::wishes_from_text(given.rules);
+    } catch (const Error& error) {
+      throw Error(Fault::kInput, std::string("RANKTREE_COLL: ") + error.what());
+    }
   } else {
     settings.rules = io::read_rules(given.rules_bytes, given.rules);
   }
