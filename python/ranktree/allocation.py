@@ -42,16 +42,18 @@ class Allocation:
 
     def holds(self, host: str) -> bool:
         """Whether a host is one of these, with or without its domain."""
-        return self._position(host) is not None
+        return self.position(host) is not None
 
     def cpus_of(self, host: str) -> int | None:
         """How many CPUs the job has on a host, as far as that is known."""
-        at = self._position(host)
+        at = self.position(host)
         return self.cpus[at] if at is not None and at < len(self.cpus) else None
 
-    def _position(self, host: str) -> int | None:
-        alike = self._by_first_part.get(host.partition(".")[0], ())
-        return next((at for at in alike if _core.same_host(host, self.hosts[at])), None)
+    def position(self, host: str) -> int | None:
+        """Where a host is in the list: under this very name, else with or without its domain; None where it is not."""
+        first = self._by_first_part.get(host.partition(".")[0], ())
+        alike = [at for at in first if _core.same_host(host, self.hosts[at])]
+        return next((at for at in alike if self.hosts[at] == host), next(iter(alike), None))
 
     @functools.cached_property
     def _by_first_part(self) -> dict[str, list[int]]:

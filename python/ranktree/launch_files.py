@@ -1,7 +1,7 @@
 """Launchers' files on disk."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 MARK = ".ranktree-files"
@@ -39,21 +39,22 @@ def is_text(path: Path, content: str | None) -> bool:
     return content is not None and path.is_file() and path.read_bytes() == content.encode(errors="surrogateescape")
 
 
-def claim(folder: Path, names: Sequence[str], contents: Mapping[str, str] | None = None) -> None:
+def claim(folder: Path, files: Mapping[str, str | None]) -> None:
     """Makes the folder and lists files in it as ranktree's. ValueError where another file is there.
 
-    `contents`: of files that are the same already. Links are replaced, not followed.
+    `files`: names with what will be written, which may be there already; None where that is not known. Links are
+    replaced, not followed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     mark = folder / MARK
     known = mark.read_text(encoding="utf-8").splitlines() if mark.is_file() else []
-    for name in names:
+    for name, content in files.items():
         path = folder / name
-        if name in known or path.is_symlink() or not path.exists() or is_text(path, (contents or {}).get(name)):
+        if name in known or path.is_symlink() or not path.exists() or is_text(path, content):
             continue
         raise ValueError(f"{path}: exists already, and no `ranktree run --folder` wrote it: name another one")
-    if not set(names) <= set(known):
-        listed = "".join(f"{name}\n" for name in sorted({*known, *names}))
+    if not set(files) <= set(known):
+        listed = "".join(f"{name}\n" for name in sorted({*known, *files}))
         write_files(folder, [(MARK, listed, False)], force=True)
 
 

@@ -169,9 +169,8 @@ def Create_cart(
     ValueError
         Where the lengths of lists do not fit together.
     """
-    require_length("periods", periods, len(dims))
     made = handle_of(MPI.COMM_NULL)
-    periodic = integers([0] * len(dims) if periods is None else [int(period) for period in periods])
+    periodic = periods_of(periods, len(dims))
     call("Cart_create", comm, len(dims), integers(dims), periodic, int(reorder), ctypes.byref(made))
     return communicator(made.value, MPI.Cartcomm)
 
@@ -412,17 +411,22 @@ def grid_arguments(
 ) -> tuple[Any, ...]:
     """The arguments that the calls with weights share; the last one is the C array of the grid."""
     require_length("weights", weights, len(dims))
-    require_length("periods", periods, len(dims))
     doubles = None if weights is None else (ctypes.c_double * max(len(weights), 1))(*weights)
-    periodic = integers([0] * len(dims) if periods is None else [int(period) for period in periods])
+    periodic = periods_of(periods, len(dims))
     return len(dims), doubles, periodic, info_handle(info), integers(dims)
+
+
+def periods_of(periods: Sequence[bool] | None, dimensions: int) -> "ctypes.Array[ctypes.c_int]":
+    """A C array; not periodic where nothing is given. ValueError for another length."""
+    require_length("periods", periods, dimensions)
+    return integers([0] * dimensions if periods is None else [int(period) for period in periods])
 
 
 def weight_list(name: str, weights: Sequence[int] | None) -> "ctypes.Array[ctypes.c_int] | int":
     """A C array, or the address that means MPI_UNWEIGHTED. ValueError for what is no C int."""
     if weights is None:
         return MPI.UNWEIGHTED
-    for weight in weights:
-        if not -(2**31) <= weight < 2**31:
-            raise ValueError(f"{name}: expected at most 2147483647, since MPI's weights are ints, found {weight}")
-    return integers(weights)
+    try:
+        return integers(weights)
+    except OverflowError as error:
+        raise ValueError(f"{name}: {error}: MPI's weights are ints") from None

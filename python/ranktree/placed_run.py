@@ -44,7 +44,7 @@ def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notif
     model = Model(wanted.objective, wanted.parameters)
     plan, _ = planned(tree, traffic, wanted.metric, model, algorithm="best", seed=1)
     plan.described = described
-    claim(folder, ["plan.json"])
+    claim(folder, {"plan.json": None})
     path = folder / "plan.json"
     _core.save_plan(str(path), plan)
     return path
@@ -67,6 +67,6 @@ def found_machine(words: Sequence[str], folder: Path) -> str:
     from ranktree.where.machine import machine_of  # noqa: PLC0415
 
     hosts = launch.found_by_launch(take_apart(words)).hosts
-    claim(folder, ["machine.json"])
+    claim(folder, {"machine.json": None})
     (path,) = write_files(folder, [("machine.json", json.dumps(machine_of(hosts), indent=1), False)], force=True)
     return os.fspath(path)

@@ -50,19 +50,20 @@ def without_placement(command: LaunchCommand) -> tuple[list[str], list[str]]:
 
 
 def binds_nothing(option: Option) -> bool:
-    """The options that conflict() lets pass because the plan replaces them.
-
-    With --exact, and in a job with --exclusive, srun gives a step as many CPUs as tasks, the first ones.
-    """
-    if option.name in {"exact", "threads-per-core"}:
-        return True
-    if option.name == "exclusive":
-        return "SLURM_JOB_ID" in os.environ
+    """The options that conflict() lets pass because the plan replaces them."""
     if option.name in BINDING:
         return option.values[:1] == ("none",)
     if option.name in {"c", "cpus-per-task"} or option.values == ("cpu-affinity=off",):
         return True
     return len(option.values) == 2 and bool(CONFLICTING_PARAMETER.match(option.values[0]))
+
+
+def takes_cpus(option: Option) -> bool:
+    """Whether srun gives a step fewer CPUs than the job has, so that those of the plan may be missing.
+
+    Outside a job --exclusive is for whole nodes.
+    """
+    return option.name in {"exact", "threads-per-core"} or (option.name == "exclusive" and "SLURM_JOB_ID" in os.environ)
 
 
 def launcher_for(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]]) -> str:
@@ -97,7 +98,7 @@ def kept_options(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]])
             raise ValueError(f"'{written}' places or binds ranks, and so does the plan: leave it out")
         elif replaced_hosts and option.name in ONE_PART.get(command.launcher, ()):
             raise ValueError(f"'{written}' is of one part of a command, and a plan has many: write -g{option.name}")
-        elif option.name not in replaced_hosts and not binds_nothing(option):
+        elif option.name not in replaced_hosts and not binds_nothing(option) and not takes_cpus(option):
             kept.extend(option.words)
     check_hosts(command, slots)
     return kept

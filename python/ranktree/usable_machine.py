@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -100,9 +100,10 @@ def parts(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def restricted(tree: _core.Tree, nodes: dict[str, list[int]], allowed: Allocation, notify: Notify) -> _core.Tree:
     """Only the leaves of the allocation's hosts may be used. A job elsewhere leaves the machine as it is."""
-    owner = owners(nodes, allowed.hosts)
-    absent = [host for host, name in owner.items() if name is None]
-    used = [name for name in owner.values() if name is not None]
+    machine = Allocation(tuple(name for name in nodes if name), "the machine")
+    position = {host: machine.position(host) for host in allowed.hosts}
+    absent = [host for host, at in position.items() if at is None]
+    used = [machine.hosts[at] for at in position.values() if at is not None]
     if not used and not allowed.named:
         notify(f"{allowed.source}: {shown(allowed.hosts)} are not in the machine: all of its hosts are used")
         return tree
@@ -110,18 +111,6 @@ def restricted(tree: _core.Tree, nodes: dict[str, list[int]], allowed: Allocatio
         raise ValueError(f"{allowed.source}: the machine ({shown(tuple(nodes))}) has no host {shown(tuple(absent))}")
     leaves = [leaf for name in used for leaf in nodes[name] if tree.allowed(leaf)]
     return tree.with_allowed(sorted(leaves))
-
-
-def owners(nodes: Iterable[str], hosts: Iterable[str]) -> dict[str, str | None]:
-    """The node of each host, which may be named with or without a domain; None where there is none."""
-    short: dict[str, list[str]] = {}
-    for name in nodes:
-        short.setdefault(name.partition(".")[0], []).append(name)
-    found: dict[str, str | None] = {}
-    for host in hosts:
-        alike = [name for name in short.get(host.partition(".")[0], ()) if _core.same_host(host, name)]
-        found[host] = host if host in alike else next(iter(alike), None)
-    return found
 
 
 def launchable(plan: _core.Plan, path: str) -> _core.Plan:

@@ -3,7 +3,8 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from ranktree import _core
@@ -26,12 +27,16 @@ PrepareIn = Callable[[list[str], Path], tuple[list[str], dict[str, str]]]
 
 
 def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path, compare_pus: bool) -> None:
-    """Launches a helper program in place of the user's; RuntimeError names every rank that is not as planned."""
-    arguments, variables = prepare([*NUMBERED_BY_THE_LAUNCHER, stand_in(command, folder)])
-    try:
-        found = launch(Child(arguments, variables), folder, len(slots))
-    except RuntimeError as error:
-        raise RuntimeError(f"--verify: {error}") from None
+    """Launches a helper program in place of the user's; RuntimeError names every rank that is not as planned.
+
+    All nodes see `folder`.
+    """
+    with folder_within(folder, ".verify-") as place:
+        arguments, variables = prepare([*NUMBERED_BY_THE_LAUNCHER, stand_in(command, place)])
+        try:
+            found = launch(Child(arguments, variables), place, len(slots))
+        except RuntimeError as error:
+            raise RuntimeError(f"--verify: {error}") from None
     wrong = _core.misplaced(list(slots), found, compare_pus)
     if not wrong:
         return
@@ -41,16 +46,23 @@ def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path
     raise RuntimeError("\n  ".join([f"{len(wrong)} of {len(slots)} ranks are not where the plan has them:", *lines]))
 
 
+@contextmanager
+def folder_within(place: Path, prefix: str) -> Iterator[Path]:
+    """A new folder, made with those above it, that all nodes see who see `place`; removed at the end."""
+    place.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=place) as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
 def trial_failure(slots: Slots, place: Path, prepare: PrepareIn) -> str | None:
     """Why not every rank is bound as planned by a launch whose files `prepare` writes to a folder; None where all are.
 
     The ranks start a script that calls no MPI. Hydra of MPICH 4 leaves a rank unbound where its host lacks a PU, and
     prints nothing.
     """
-    place.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".trial-", dir=place) as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with folder_within(place, ".trial-") as folder:
         arguments, variables = prepare([write_probe(folder)], folder)
         try:
             found = launch(Child(arguments, variables), folder, len(slots))

@@ -17,7 +17,6 @@ EXAMPLE = "ranktree predict bcast --np 128 --sizes 1K:16M"
 
 NAMES = (
     "bcast",
-    "broadcast",
     "reduce",
     "allreduce",
     "barrier",
@@ -130,7 +129,7 @@ def collective_named(word: str) -> str:
     try:
         _core.collective_algorithms(name)
     except _core.Error:
-        near = nearest(word, NAMES) or f"expected one of {', '.join(NAMES)}"
+        near = nearest(word, (*NAMES, "broadcast")) or f"expected one of {', '.join(NAMES)}"
         raise BadParameter(f"no such collective: '{word}' ({near})", param_hint="COLLECTIVE") from None
     return name
 

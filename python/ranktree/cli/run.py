@@ -314,8 +314,7 @@ def placing(words: Sequence[str], plan: Path, place: Path, ours: bool = False) -
     def written(options: list[str], program: list[str], folder: Path) -> tuple[list[str], dict[str, str]]:
         launch = _core.make_launch(placed, launcher, str(folder), program, binds)
         if not ours:
-            contents = {name: content for name, content, _ in launch["files"]}
-            claim(folder, list(contents), contents)
+            claim(folder, {name: content for name, content, _ in launch["files"]})
         write_files(folder, launch["files"], force=True)
         return rewrite(launched, launch, options, program), environment(os.environ, launch)
 
@@ -357,10 +356,7 @@ def run_placed(
     with files_folder(folder) as place:
         launch = placing(words, source.file(words, place), place)
         if check is not Check.NOTHING:
-            place.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".verify-", dir=place) as name:
-                Path(name).chmod(0o755)
-                verify.require(launch.slots, launch.command, launch.prepare, Path(name), check is Check.PUS)
+            verify.require(launch.slots, launch.command, launch.prepare, place, check is Check.PUS)
         arguments, variables = launch.own()
         begin(arguments)
         code = run_through(arguments, variables)

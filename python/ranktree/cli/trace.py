@@ -118,7 +118,12 @@ def remove_merged(parts: Path, path: Path) -> None:
         return
     for each in left:
         each.unlink(missing_ok=True)
-    if not any(parts.iterdir()):
+    remove_empty(parts)
+
+
+def remove_empty(parts: Path) -> None:
+    """Removes the folder of the parts where none is left."""
+    if parts.is_dir() and not any(parts.iterdir()):
         parts.rmdir()
 
 
@@ -131,8 +136,7 @@ def run_with_parts(parts: Path, run: Callable[[], int]) -> int:
     try:
         return run()
     finally:
-        if parts.is_dir() and not any(parts.iterdir()):
-            parts.rmdir()
+        remove_empty(parts)
 
 
 def name_absent(started: Command, library: Path) -> None:

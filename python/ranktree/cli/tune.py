@@ -13,14 +13,14 @@ from ranktree.cli.bench import NATIVE, choose, run
 from ranktree.cli.calibrate import printed, program_beside
 from ranktree.cli.options import Argument, Option, echo
 from ranktree.cli.output import require_writable
-from ranktree.cli.predict import BLOCKS, collective_named
+from ranktree.cli.predict import BLOCKS, NAMES, collective_named
 from ranktree.cli.run import Cache, NoCache, folder_for
 from ranktree.model import seconds_text, size_text, sizes_of
 
 EXAMPLE = "ranktree tune -o rules.json -- mpirun -n 16"
 
 FORMAT, VERSION = "ranktree-tune", 1
-COLLECTIVES = "bcast,reduce,allreduce,barrier,gather,scatter,allgather,reduce_scatter,alltoall"
+COLLECTIVES = ",".join(NAMES)
 DOUBLE = 8  # bytes; the least that is measured
 NODE = "Node"
 CALIBRATION = "3"  # seconds, where no parameters are given

@@ -6,7 +6,6 @@ import shlex
 import shutil
 import socket
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -171,9 +170,8 @@ def measured(
         launch = placing(words, each.path, place, ours=True)
         if wishes.check != "nothing":
             notify(f"verifying the {each.name}")
-            with tempfile.TemporaryDirectory(prefix=".verify-", dir=wishes.folder.absolute()) as name:
-                Path(name).chmod(0o755)
-                verify.require(launch.slots, launch.command, launch.prepare, Path(name), wishes.check == "pus")
+            folder = wishes.folder.absolute()
+            verify.require(launch.slots, launch.command, launch.prepare, folder, wishes.check == "pus")
         arguments, what.variables[each.name] = launch.own()
         series.append(Series(each.name, arguments))
     try:

@@ -44,9 +44,7 @@ def by_launch(words: Sequence[str]) -> dict[str, Any]:
 
 def found_by_launch(command: LaunchCommand) -> Found:
     """Starts the command with our program in place of the user's. Interrupted when a signal ends it."""
-    with tempfile.TemporaryDirectory(prefix=".ranktree-", dir=Path.cwd()) as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with verify.folder_within(Path.cwd(), ".ranktree-") as folder:
         script = folder / SCRIPT
         script.write_text(files("ranktree.where").joinpath("host.sh").read_text(encoding="ascii"), encoding="ascii")
         script.chmod(0o755)
