@@ -8,11 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <new>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -21,6 +19,7 @@
 
 #include "core/base/error.h"
 #include "core/topo/kind.h"
+#include "core/topo/kind_builder.h"
 #include "core/topo/machine.h"
 #include "core/topo/tree.h"
 
@@ -30,7 +29,6 @@ namespace {
 using core::Error;
 using core::Fault;
 using core::topo::Kind;
-using core::topo::LevelKey;
 using core::topo::Tree;
 
 // Objects of hwloc's XML that stand outside the tree of CPUs.
@@ -113,52 +111,21 @@ std::vector<std::pair<Kind, int>> kinds_at(const hwloc_obj* object) {
   return {numa, self};
 }
 
-// Nested objects of one kind (groups in groups) are distinguished by how many lie above.
-class Converter {
- public:
-  explicit Converter(hwloc_obj_t root) { find_levels(root, {}, {}); }
-
-  Tree convert(hwloc_obj_t root, std::string_view name, hwloc_const_bitmap_t usable) {
-    std::vector<core::topo::Level> levels;
-    for (const LevelKey& key : order_.merge()) {
-      index_[key] = static_cast<int>(levels.size());
-      levels.push_back({key.first, {}, {}});
-    }
-    core::topo::TreeBuilder builder(std::move(levels));
-    add(builder, root, -1, {}, name, usable);
-    return std::move(builder).build();
+void add_objects(core::topo::KindBuilder& builder, const hwloc_obj* object, std::int32_t parent, std::string_view name,
+                 hwloc_const_bitmap_t usable) {
+  for (const auto& [kind, number] : kinds_at(object)) {
+    parent = builder.add(parent, kind, number, kind == Kind::kNode ? name : "");
   }
-
- private:
-  using Above = std::map<Kind, int>;
-
-  void find_levels(hwloc_obj_t object, Above above, std::vector<LevelKey> path) {
-    for (const auto& [kind, number] : kinds_at(object)) path.emplace_back(kind, above[kind]++);
-    if (object->first_child == nullptr && seen_.insert(path).second) order_.add(path);
-    for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
-      find_levels(child, above, path);
-    }
+  if (object->type == HWLOC_OBJ_PU && hwloc_bitmap_isset(usable, object->os_index) == 0) builder.forbid(parent);
+  for (const hwloc_obj* child = object->first_child; child != nullptr; child = child->next_sibling) {
+    add_objects(builder, child, parent, name, usable);
   }
-
-  void add(core::topo::TreeBuilder& builder, hwloc_obj_t object, std::int32_t parent, Above above,
-           std::string_view name, hwloc_const_bitmap_t usable) {
-    for (const auto& [kind, number] : kinds_at(object)) {
-      parent = builder.add(parent, index_.at({kind, above[kind]++}), number, kind == Kind::kNode ? name : "");
-    }
-    if (object->type == HWLOC_OBJ_PU && hwloc_bitmap_isset(usable, object->os_index) == 0) builder.forbid(parent);
-    for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
-      add(builder, child, parent, above, name, usable);
-    }
-  }
-
-  core::topo::LevelOrder order_;
-  std::set<std::vector<LevelKey>> seen_;
-  std::map<LevelKey, int> index_;
-};
+}
 
 Tree load(const Topology& topology, std::string_view name, hwloc_const_bitmap_t usable) {
-  hwloc_obj_t root = hwloc_get_root_obj(topology.get());
-  return Converter(root).convert(root, name, usable);
+  core::topo::KindBuilder builder;
+  add_objects(builder, hwloc_get_root_obj(topology.get()), -1, name, usable);
+  return std::move(builder).build();
 }
 
 std::string host_name(const Topology& topology, const std::string& fallback) {

@@ -19,6 +19,7 @@
 
 #include "core/base/error.h"
 #include "core/topo/kind.h"
+#include "core/topo/kind_builder.h"
 #include "core/topo/machine.h"
 #include "core/topo/tree.h"
 #include "io/file.h"
@@ -31,13 +32,11 @@ namespace {
 using core::topo::Host;
 using core::topo::is_host_name;
 using core::topo::Kind;
-using core::topo::LevelKey;
 using core::topo::LinkCost;
 using core::topo::Machine;
 using core::topo::NetworkPart;
 using core::topo::Object;
 using core::topo::Tree;
-using core::topo::TreeBuilder;
 using nlohmann::json;
 
 constexpr std::string_view kMachineFormat = "ranktree-machine";
@@ -82,63 +81,35 @@ class ShapeReader {
   explicit ShapeReader(const JsonPlace& node) : node_(node) {}
 
   Tree read() {
-    find_levels(node_, {{Kind::kNode, 0}});
-    std::vector<core::topo::Level> levels;
-    for (const LevelKey& key : order_.merge()) {
-      index_[key] = static_cast<int>(levels.size());
-      levels.push_back({key.first, {}, {}});
-    }
-    TreeBuilder builder(std::move(levels));
-    const std::int32_t root = builder.add(-1, 0);
-    add_children(builder, root, node_, {{Kind::kNode, 1}});
-    return std::move(builder).build();
+    if (!node_.has("children")) node_.expected("a field \"children\"");
+    add_children(builder_.add(-1, Kind::kNode), node_);
+    return std::move(builder_).build();
   }
 
  private:
-  using Above = std::map<Kind, int>;
-
-  void find_levels(const JsonPlace& object, const std::vector<LevelKey>& path) {
-    if (!object.has("children")) {
-      if (path.size() < 2) object.expected("a field \"children\"");
-      order_.add(path);
-      return;
-    }
+  void add_children(std::int32_t parent, const JsonPlace& object) {
     const JsonPlace children = object.field("children");
     if (children.size() == 0) children.expected("at least one object");
     for (std::size_t i = 0; i < children.size(); ++i) {
-      const JsonPlace kind = children.item(i).field("kind");
-      const Kind value = kind_at(kind, kind.text());
-      std::vector<LevelKey> below = path;
-      const auto same = [&](const LevelKey& key) { return key.first == value; };
-      below.emplace_back(value, static_cast<int>(std::count_if(path.begin(), path.end(), same)));
-      find_levels(children.item(i), below);
-    }
-  }
-
-  void add_children(TreeBuilder& builder, std::int32_t parent, const JsonPlace& object, const Above& above) {
-    const JsonPlace children = object.field("children");
-    for (std::size_t i = 0; i < children.size(); ++i) {
       const JsonPlace child = children.item(i);
-      const Kind kind = kind_at(child.field("kind"), child.field("kind").text());
-      Above below = above;
-      const int nth = below[kind]++;
+      const JsonPlace kind = child.field("kind");
       const int most = child.has("children") ? std::numeric_limits<int>::max() : kMaxPu;
       const int number = child.has("os_index") ? static_cast<int>(child.field("os_index").integer(-1, most)) : -1;
-      const std::int32_t handle = builder.add(parent, index_.at({kind, nth}), number);
-      child.has("children") ? add_children(builder, handle, child, below) : add_leaf(builder, handle, child, number);
+      const std::int32_t handle = builder_.add(parent, kind_at(kind, kind.text()), number);
+      child.has("children") ? add_children(handle, child) : add_leaf(handle, child, number);
     }
   }
 
-  void add_leaf(TreeBuilder& builder, std::int32_t handle, const JsonPlace& leaf, int number) {
+  void add_leaf(std::int32_t handle, const JsonPlace& leaf, int number) {
     if (!leaf.has("pus") && number < 0) leaf.expected("an object with \"os_index\" or \"pus\"");
-    if (leaf.has("allowed") && !leaf.field("allowed").truth()) builder.forbid(handle);
+    if (leaf.has("allowed") && !leaf.field("allowed").truth()) builder_.forbid(handle);
     if (!leaf.has("pus")) return take(number, leaf.field("os_index"));
     const JsonPlace pus = leaf.field("pus");
     std::set<int> numbers;
     for (std::size_t i = 0; i < pus.size(); ++i) numbers.insert(static_cast<int>(pus.item(i).integer(0, kMaxPu)));
     if (numbers.size() != pus.size() || numbers.empty()) pus.expected("distinct PU numbers, at least one");
     for (const int pu : numbers) take(pu, pus);
-    builder.set_pus(handle, {numbers.begin(), numbers.end()});
+    builder_.set_pus(handle, {numbers.begin(), numbers.end()});
   }
 
   // Two ranks on two leaves must not share a PU.
@@ -147,8 +118,7 @@ class ShapeReader {
   }
 
   JsonPlace node_;
-  core::topo::LevelOrder order_;
-  std::map<LevelKey, int> index_;
+  core::topo::KindBuilder builder_;
   std::set<int> taken_;  // PUs of the leaves so far
 };
 

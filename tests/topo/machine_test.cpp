@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
@@ -77,6 +78,47 @@ TEST(Machine, ThreeLevelsOfSwitches) {
   EXPECT_EQ(tree.distance(0, 4), 6);
   EXPECT_EQ(tree.distance(0, 8), 8);
   EXPECT_EQ(tree.distance(0, 47), 10);
+}
+
+std::string_view path_of(const Tree& tree, Leaf leaf, std::string& text) {
+  for (Object object = tree.leaf_object(leaf); object >= 0; object = tree.parent(object)) {
+    const std::string kind(kind_name(tree.level(tree.level_of(object)).kind));
+    text.insert(0, kind + ":" + std::to_string(tree.os_index(object)) + (text.empty() ? "" : " "));
+  }
+  return text;
+}
+
+// Sub-NUMA clustering off and on: a NUMA node is a whole package, or half of what has one L3.
+TEST(Machine, ObjectsWithTheSameLeavesChangePlacesWhereAnotherNodeNeedsIt) {
+  Machine machine;
+  machine.add_shape(synthetic_node("package:2 [numa] l3:1 core:4 pu:1"));
+  machine.add_shape(synthetic_node("package:2 l3:1 group:2 [numa] core:2 pu:1"));
+  machine.network.hosts = {{"off", 0}, {"on", 1}};
+  const Tree tree = to_tree(machine);
+  EXPECT_EQ(level_names(tree),
+            (std::vector<std::string>{"Cluster", "Node", "Package", "L3Cache", "NUMANode", "Core", "PU"}));
+  std::string off;
+  EXPECT_EQ(path_of(tree, 4, off), "Cluster:-1 Node:0 Package:1 L3Cache:-1 NUMANode:1 Core:4 PU:4");
+  std::string on;
+  EXPECT_EQ(path_of(tree, 8 + 6, on), "Cluster:-1 Node:1 Package:1 L3Cache:-1 NUMANode:3 Core:6 PU:6");
+
+  const Machine apart = to_machine(tree);
+  ASSERT_EQ(apart.shapes.size(), 2U);
+  EXPECT_EQ(level_names(to_tree(apart)), level_names(tree));
+}
+
+// An L3 under a NUMA node of several, and a NUMA node under an L3 of several, have no common order.
+TEST(Machine, LevelsThatContradictEachOtherAreRefusedByName) {
+  Machine machine;
+  machine.add_shape(synthetic_node("package:2 [numa] l3:2 core:4 pu:1"));
+  machine.add_shape(synthetic_node("package:2 l3:1 group:2 [numa] core:2 pu:1"));
+  machine.network.hosts = {{"a", 0}, {"b", 1}};
+  try {
+    const Tree tree = to_tree(machine);
+    FAIL() << tree.level_count();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "machine: level L3Cache lies above level NUMANode in one place and below it in another");
+  }
 }
 
 TEST(Machine, RefusesNoHostsTwinsBadNamesAndEmptySwitches) {

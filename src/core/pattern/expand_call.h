@@ -102,6 +102,8 @@ class Blocks {
   std::int64_t larger_;
 };
 
+inline std::int64_t elements(const Call& call) { return call.bytes / call.element; }
+
 // Largest power of two not above `ranks`.
 inline Rank power_of_two(Rank ranks) { return static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(ranks))); }
 inline bool is_power_of_two(Rank ranks) { return power_of_two(ranks) == ranks; }

@@ -13,8 +13,6 @@
 namespace ranktree::core::pattern::expansion {
 namespace {
 
-std::int64_t elements(const Call& call) { return call.bytes / call.element; }
-
 // The parts of a long broadcast are cut by bytes.
 void bcast(const Call& call, const Sends& sends) {
   const Call by_bytes = with_bytes(call, call.bytes, 1);

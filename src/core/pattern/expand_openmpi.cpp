@@ -14,11 +14,9 @@
 namespace ranktree::core::pattern::expansion {
 namespace {
 
-void bcast(const Call& call, const Sends& sends);
-void reduce(const Call& call, const Sends& sends);
+void broadcast_chosen(const Call& call, const Sends& sends);
+void reduce_chosen(const Call& call, const Sends& sends);
 void scatter(const Call& call, const Sends& sends);
-
-std::int64_t elements(const Call& call) { return call.bytes / call.element; }
 
 // Algorithms fall back to simpler ones where there are fewer elements than blocks.
 
@@ -31,8 +29,8 @@ void reduce_parts(const Call& call, const Sends& sends) {
 }
 
 void reduce_then_bcast(const Call& call, const Sends& sends) {
-  reduce(with_root(call, 0), sends);
-  bcast(with_root(call, 0), sends);
+  reduce_chosen(with_root(call, 0), sends);
+  broadcast_chosen(with_root(call, 0), sends);
 }
 
 void allreduce_parts(const Call& call, const Sends& sends) {
@@ -58,11 +56,11 @@ void allgather_neighbors(const Call& call, const Sends& sends) {
 void gather_then_bcast(const Call& call, const Sends& sends) {
   gather_linear(with_root(call, 0), sends);
   const std::int64_t bytes = whole(call.bytes, call.ranks);
-  bcast(with_bytes(with_root(call, 0), bytes, bytes), sends);
+  broadcast_chosen(with_bytes(with_root(call, 0), bytes, bytes), sends);
 }
 
 void reduce_then_scatterv(const Call& call, const Sends& sends) {
-  reduce(with_root(call, 0), sends);
+  reduce_chosen(with_root(call, 0), sends);
   const Blocks blocks(call.bytes, call.element, call.ranks);
   for (Rank rank = 1; rank < call.ranks; ++rank) {
     if (blocks.size(rank) > 0) sends.add(0, rank, blocks.size(rank));
@@ -70,7 +68,7 @@ void reduce_then_scatterv(const Call& call, const Sends& sends) {
 }
 
 void reduce_then_scatter(const Call& call, const Sends& sends) {
-  reduce(with_root(call, 0), sends);
+  reduce_chosen(with_root(call, 0), sends);
   scatter(with_bytes(with_root(call, 0), call.bytes / call.ranks, call.element), sends);
 }
 
@@ -297,8 +295,8 @@ constexpr Choice kBarrier[] = {
     {kAny, kAny, barrier_dissemination},
 };
 
-void bcast(const Call& call, const Sends& sends) { choose(kBcast, call, call.bytes)(call, sends); }
-void reduce(const Call& call, const Sends& sends) { choose(kReduce, call, call.bytes)(call, sends); }
+void broadcast_chosen(const Call& call, const Sends& sends) { choose(kBcast, call, call.bytes)(call, sends); }
+void reduce_chosen(const Call& call, const Sends& sends) { choose(kReduce, call, call.bytes)(call, sends); }
 void scatter(const Call& call, const Sends& sends) { choose(kScatter, call, call.bytes)(call, sends); }
 
 constexpr Choice kScan[] = {{kAny, kAny, scan_linear}};

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -11,7 +12,7 @@
 #include "core/base/index.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
-#include "core/topo/machine.h"
+#include "core/topo/kind_builder.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::reorder {
@@ -24,49 +25,28 @@ using topo::LevelKey;
 // Grows one path for each rank, in the order of ranks, so that objects come in the order of the smallest they hold.
 class Grower {
  public:
-  explicit Grower(std::span<const Chain> chains) : builder_(levels(chains)) {
-    root_ = builder_.add(-1, 0);
+  explicit Grower(std::span<const Chain> chains) : root_(builder_.add(-1, Kind::kCluster)) {
     for (std::size_t rank = 0; rank < chains.size(); ++rank) grow(chains[rank], static_cast<int>(rank));
   }
 
   topo::Tree build() && { return std::move(builder_).build(); }
 
  private:
-  std::vector<topo::Level> levels(std::span<const Chain> chains) {
-    topo::LevelOrder order;
-    const Chain* last = nullptr;  // neighbours mostly have the same kinds
-    std::vector<LevelKey> path;
-    for (const Chain& chain : chains) {
-      std::vector<LevelKey> own = levels_of(chain);
-      if (last == nullptr || own != path) order.add(own);
-      path = std::move(own);
-      last = &chain;
-    }
-    std::vector<topo::Level> levels{{Kind::kCluster, {}, {}}};
-    for (const LevelKey& key : order.merge()) {
-      level_of_[key] = static_cast<int>(levels.size());
-      levels.push_back({key.first, {}, {}});
-    }
-    leaf_level_ = static_cast<int>(levels.size());
-    levels.push_back({Kind::kPu, {}, {}});
-    return levels;
-  }
-
   void grow(const Chain& chain, int rank) {
     std::int32_t object = root_;
-    const std::vector<LevelKey> path = levels_of(chain);
-    for (std::size_t i = 0; i < chain.size(); ++i) {
-      const auto [child, fresh] = children_.try_emplace({object, split::code_of(chain[i])}, 0);
-      if (fresh) child->second = builder_.add(object, level_of_.at(path[i]));
+    for (const split::Link& link : chain) {
+      const auto [child, fresh] = children_.try_emplace({object, split::code_of(link)}, 0);
+      if (fresh) child->second = builder_.add(object, link.kind);
       object = child->second;
     }
-    builder_.add(object, leaf_level_, rank);
+    builder_.add(object, kLeafLevel, rank);
   }
 
-  std::map<LevelKey, int> level_of_;
-  int leaf_level_ = 0;
-  topo::TreeBuilder builder_;
-  std::int32_t root_ = 0;
+  // Below every chain, however long.
+  static constexpr LevelKey kLeafLevel{Kind::kPu, std::numeric_limits<int>::max()};
+
+  topo::KindBuilder builder_;
+  std::int32_t root_;
   std::map<std::pair<std::int32_t, std::uint64_t>, std::int32_t> children_;
 };
 

@@ -15,6 +15,7 @@
 #include "core/base/index.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
+#include "core/topo/kind_builder.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::topo {
@@ -22,58 +23,36 @@ namespace {
 
 [[noreturn]] void refuse_machine(const std::string& text) { throw Error(Fault::kInput, "machine: " + text); }
 
-std::vector<LevelKey> keys_of(const Tree& tree) {
-  std::vector<LevelKey> keys;
-  std::map<Kind, int> seen;
-  for (int level = 0; level < tree.level_count(); ++level) {
-    const Kind kind = tree.level(level).kind;
-    keys.emplace_back(kind, seen[kind]++);
-  }
-  return keys;
-}
-
 // Builds the tree of a machine from its network downwards.
 class Joiner {
  public:
-  explicit Joiner(const Machine& machine) : machine_(machine), builder_(levels_of(machine)) {}
+  explicit Joiner(const Machine& machine) : machine_(machine) {}
 
   Tree join() {
     const NetworkPart& network = machine_.network;
     if (network.switches.empty() && network.hosts.size() == 1) {
       add_host(-1, network.hosts.front());
     } else {
-      add_part(builder_.add(-1, 0, -1, network.name), 0, network);
+      add_part(builder_.add(-1, Kind::kCluster, -1, network.name), network);
     }
-    return std::move(builder_).build();
+    return std::move(builder_).build([this](const LevelKey& key) { return level_of(key); });
   }
 
  private:
-  std::vector<Level> levels_of(const Machine& machine) {
-    LevelOrder order;
-    std::vector<LevelKey> network;
-    const int switches = switch_depth(machine.network);
-    if (switches > 0 || machine.network.hosts.size() != 1) network.emplace_back(Kind::kCluster, 0);
-    for (int i = 0; i < switches; ++i) network.emplace_back(Kind::kSwitch, i);
-    network.emplace_back(Kind::kNode, 0);
-    order.add(network);
-    for (const Tree& shape : machine.shapes) order.add(keys_of(shape));
-    std::vector<Level> levels;
-    for (const LevelKey& key : order.merge()) {
-      index_[key] = static_cast<int>(levels.size());
-      const auto cost = machine.costs.find(key.first);
-      levels.push_back({key.first, {}, {}, key.first == Kind::kNode && machine.described, {}});
-      const bool up = key.first == Kind::kSwitch && at(key.second) < machine.uplinks.size();
-      if (up) levels.back().uplinks = machine.uplinks[at(key.second)];
-      if (cost == machine.costs.end()) continue;
-      levels.back().latency = cost->second.latency;
-      levels.back().bandwidth = cost->second.bandwidth;
-    }
-    return levels;
+  [[nodiscard]] Level level_of(const LevelKey& key) const {
+    Level level{key.first, {}, {}, key.first == Kind::kNode && machine_.described, {}};
+    const bool up = key.first == Kind::kSwitch && at(key.second) < machine_.uplinks.size();
+    if (up) level.uplinks = machine_.uplinks[at(key.second)];
+    const auto cost = machine_.costs.find(key.first);
+    if (cost == machine_.costs.end()) return level;
+    level.latency = cost->second.latency;
+    level.bandwidth = cost->second.bandwidth;
+    return level;
   }
 
-  void add_part(std::int32_t handle, int depth, const NetworkPart& part) {
+  void add_part(std::int32_t handle, const NetworkPart& part) {
     for (const NetworkPart& child : part.switches) {
-      add_part(builder_.add(handle, index_.at({Kind::kSwitch, depth}), switches_++, child.name), depth + 1, child);
+      add_part(builder_.add(handle, Kind::kSwitch, switches_++, child.name), child);
     }
     if (part.switches.empty() && part.hosts.empty()) {
       refuse_machine(part.name.empty() ? "expected at least one host, found none"
@@ -92,24 +71,23 @@ class Joiner {
     const Tree& shape = machine_.shapes[at(host.shape)];
     leaves_ += shape.leaf_count();
     if (leaves_ > kMaxLeaves) refuse_machine(too_many_leaves());
-    const auto keys = keys_of(shape);
     std::vector<std::int32_t> handle(at(shape.object_count()));
     for (Object object = 0; object < shape.object_count(); ++object) {
       const bool root = object == 0;
       handle[at(object)] = builder_.add(
-          root ? parent : handle[at(shape.parent(object))], index_.at(keys[at(shape.level_of(object))]),
+          root ? parent : handle[at(shape.parent(object))], shape.level(shape.level_of(object)).kind,
           root ? static_cast<int>(hosts_.size()) - 1 : shape.os_index(object), root ? host.name : std::string());
     }
     for (Leaf leaf = 0; leaf < shape.leaf_count(); ++leaf) {
       const auto pus = shape.pus(leaf);
-      builder_.set_pus(handle[at(shape.leaf_object(leaf))], {pus.begin(), pus.end()});
+      const bool itself = pus.size() == 1 && pus.front() == shape.os_index(shape.leaf_object(leaf));
+      if (!itself) builder_.set_pus(handle[at(shape.leaf_object(leaf))], {pus.begin(), pus.end()});
       if (!shape.allowed(leaf)) builder_.forbid(handle[at(shape.leaf_object(leaf))]);
     }
   }
 
   const Machine& machine_;
-  std::map<LevelKey, int> index_;
-  TreeBuilder builder_;
+  KindBuilder builder_;
   std::set<std::string> hosts_;
   std::int64_t leaves_ = 0;
   int switches_ = 0;
@@ -203,31 +181,6 @@ class Splitter {
 };
 
 }  // namespace
-
-void LevelOrder::add(const std::vector<LevelKey>& path) {
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    std::set<LevelKey>& above = above_[path[i]];
-    if (i > 0) above.insert(path[i - 1]);
-  }
-}
-
-// Repeatedly takes the first level by kind that has no remaining level above it. O(levels^2); there are few levels.
-std::vector<LevelKey> LevelOrder::merge() const {
-  std::vector<LevelKey> order;
-  std::map<LevelKey, std::set<LevelKey>> rest = above_;
-  while (!rest.empty()) {
-    const auto next = std::find_if(rest.begin(), rest.end(), [](const auto& each) { return each.second.empty(); });
-    if (next == rest.end()) {
-      throw Error(Fault::kUnsupported, "machine: level " + std::string(kind_name(rest.begin()->first.first)) +
-                                           " lies above a level in one place and below it in another");
-    }
-    const LevelKey key = next->first;
-    rest.erase(next);
-    for (auto& [other, above] : rest) above.erase(key);
-    order.push_back(key);
-  }
-  return order;
-}
 
 int switch_depth(const NetworkPart& part) {
   int depth = 0;

@@ -16,7 +16,7 @@
 #include "core/objective/model.h"
 #include "core/place/engine.h"
 #include "core/split/chain.h"
-#include "core/topo/machine.h"
+#include "core/topo/kind_builder.h"
 #include "mpi/agree.h"
 #include "mpi/exchange.h"
 #include "mpi/reorder/root.h"
