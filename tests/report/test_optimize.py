@@ -128,7 +128,7 @@ def test_the_machine_of_a_launch_has_the_cores_of_its_hosts(tmp_path: Path) -> N
     tree = _core.load_machine(str(path)).cut_at("Core")
     places = [(tree.host(leaf), tree.pus(leaf)) for leaf in range(tree.leaf_count)]
     assert places == [("n0", [0, 8]), ("n0", [1, 9]), ("n0", [4]), ("n1", [0]), ("n1", [1])]
-    assert tree.levels[tree.common_level(0, 1)] == "Package"
+    assert tree.levels[tree.common_level(0, 1)] == "NUMANode"
     assert tree.levels[tree.common_level(1, 2)] == "Node"
 
 
@@ -141,6 +141,32 @@ def test_the_machine_of_a_launch_has_numa_nodes_inside_packages(tmp_path: Path) 
     tree = _core.load_machine(str(path)).cut_at("Core")
     assert tree.levels[tree.common_level(0, 3)] == "NUMANode"
     assert tree.levels[tree.common_level(3, 4)] == "Package"
+
+
+def test_the_machine_of_a_launch_has_shared_caches_and_numa_nodes_of_several_packages(tmp_path: Path) -> None:
+    """Four packages, two to a NUMA node; two caches in the first; one that crosses packages, which no tree has."""
+    lines = (
+        "packages 0-3 4-7 8-11 12-15",
+        "cores " + " ".join(map(str, range(16))),
+        "numa 0=0-7 1=8-15",
+        "caches 1=0 2=1 3=2-3 3=0-1 3=4-7 4=8-9 4=6-9",
+    )
+    hosts = hosts_in("".join(f"ranktree-host n {line}\n" for line in lines))
+    hosts["n"].usable = [core for core in hosts["n"].cores if core != [15]]
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(machine_of(hosts)), encoding="utf-8")
+    tree = _core.load_machine(str(path)).cut_at("Core")
+    assert tree.levels == ["Node", "NUMANode", "Package", "L4Cache", "L3Cache", "Core"]
+    assert [tree.pus(leaf) for leaf in range(tree.leaf_count)] == [[pu] for pu in range(15)]
+    common = {pair: tree.levels[tree.common_level(*pair)] for pair in [(0, 1), (1, 2), (3, 4), (7, 8), (8, 9), (8, 10)]}
+    assert common == {
+        (0, 1): "L3Cache",
+        (1, 2): "Package",
+        (3, 4): "NUMANode",
+        (7, 8): "Node",
+        (8, 9): "L4Cache",
+        (8, 10): "Package",
+    }
 
 
 def program_of(mpi: Any, name: str) -> Path:

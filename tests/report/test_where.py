@@ -13,7 +13,7 @@ from tests.helpers.reports import PUS, TEXT
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree.where.findings import findings
 from ranktree.where.hosts import Host, binding, hosts_in
-from ranktree.where.launch import Found, as_text, described
+from ranktree.where.launch import Found, add_usable, as_text, described
 
 
 @pytest.fixture
@@ -93,6 +93,21 @@ def test_one_overloaded_node_beside_a_free_one(hosts: dict[str, Host]) -> None:
 def test_sound_bindings_have_no_findings(hosts: dict[str, Host]) -> None:
     places = [("n0", [core, core + 8]) for core in range(8)] + [("n1", [0]), ("n1", [1])]
     assert findings(places, hosts, "mpich") == []
+
+
+def test_a_rank_of_a_job_without_cgroup_is_bound_unless_it_has_all_cpus_of_the_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The job has 4 of 8 cores; which, only its ranks show."""
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "n0")
+    monkeypatch.setenv("SLURM_JOB_CPUS_PER_NODE", "4")
+    for pus, expected in (([0], "Core L#0"), ([0, 1, 2, 3], "Node")):
+        found = Found("slurm", "22.05", "", [("n0", pus)], {"n0": Host("n0", cores=[[pu] for pu in range(8)])})
+        add_usable(found, None)
+        assert found.hosts["n0"].usable == [[pu] for pu in pus], "never cores beside the job's"
+        assert binding(pus, found.hosts["n0"]) == expected
+        troubles = [each["trouble"] for each in described(found)["findings"]]
+        assert troubles == (["unbound"] if expected == "Node" else [])
 
 
 def test_findings_that_one_flag_corrects_share_a_line(hosts: dict[str, Host]) -> None:

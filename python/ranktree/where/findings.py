@@ -36,7 +36,7 @@ def findings(places: Sequence[Place], hosts: Mapping[str, Host], launcher: str) 
 
 def occupancy(places: Sequence[Place], hosts: Mapping[str, Host], launcher: str) -> list[dict[str, Any]]:
     """What one host's PUs and the ranks on them show."""
-    cores = {name: host.usable or host.cores for name, host in hosts.items()}
+    cores = {name: host.open_cores() for name, host in hosts.items()}
     on_host = Counter(host for host, _ in places)
     family = "openmpi" if launcher.startswith("openmpi") else launcher
     found = []
@@ -50,7 +50,7 @@ def occupancy(places: Sequence[Place], hosts: Mapping[str, Host], launcher: str)
 def overloaded_nodes(places: Sequence[Place], hosts: Mapping[str, Host], launcher: str) -> list[dict[str, Any]]:
     """Nodes with more ranks than cores while the other nodes of the launch have free cores for them."""
     ranks_of = by_host(places)
-    cores_of = {name: len(hosts[name].usable or hosts[name].cores) if name in hosts else 0 for name in ranks_of}
+    cores_of = {name: len(hosts[name].open_cores()) if name in hosts else 0 for name in ranks_of}
     if not all(cores_of.values()) or sum(cores_of.values()) < len(places):
         return []
     each = -(-len(places) // len(ranks_of))

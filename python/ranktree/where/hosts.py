@@ -11,13 +11,22 @@ MARK = "ranktree-host "
 
 @dataclass
 class Host:
-    """PUs of each package, NUMA node and core; `usable`: those of the cores that the job may use."""
+    """PUs of each package, NUMA node, core and cache (with its level); `usable`: of the cores that the job may use.
+
+    `in_doubt`: the job may use more, but nothing shows which.
+    """
 
     name: str
     packages: list[list[int]] = field(default_factory=list)
     numa: dict[int, list[int]] = field(default_factory=dict)
     cores: list[list[int]] = field(default_factory=list)
+    caches: list[tuple[int, list[int]]] = field(default_factory=list)
     usable: list[list[int]] = field(default_factory=list)
+    in_doubt: bool = False
+
+    def open_cores(self) -> list[list[int]]:
+        """The cores that a rank may use which nothing binds."""
+        return self.cores if self.in_doubt else self.usable or self.cores
 
     def order_cores(self) -> None:
         """Numbers the cores as hwloc does: package by package, in each NUMA node by NUMA node."""
@@ -33,13 +42,15 @@ def hosts_in(text: str) -> dict[str, Host]:
         _, mark, rest = line.partition(MARK)
         name, _, described = rest.partition(" ")
         kind, _, listed = described.partition(" ")
-        if not mark or kind not in {"packages", "cores", "numa"}:
+        if not mark or kind not in {"packages", "cores", "numa", "caches"}:
             continue
         host = found.setdefault(name, Host(name))
+        words = (word.partition("=") for word in listed.split())
+        pairs = [(int(number), numbers(pus)) for number, sign, pus in words if sign]
         if kind == "numa":
-            host.numa = {
-                int(number): numbers(pus) for number, _, pus in (word.partition("=") for word in listed.split())
-            }
+            host.numa = dict(pairs)
+        elif kind == "caches":
+            host.caches = sorted(pairs)
         else:
             setattr(host, kind, sorted(numbers(word) for word in listed.split()))
     for host in found.values():
@@ -50,7 +61,7 @@ def hosts_in(text: str) -> dict[str, Host]:
 def binding(pus: Sequence[int], host: Host) -> str:
     """The largest objects of hwloc that a set of PUs is made of: `Package L#1`, `Core L#2-3`, `PU P#5`."""
     chosen = set(pus)
-    everything = {pu for core in host.usable or host.cores for pu in core}
+    everything = {pu for core in host.open_cores() for pu in core}
     if everything and chosen >= everything:
         return "Node"
     for kind, objects in (

@@ -117,6 +117,7 @@ def confine(found: Found) -> None:
         if cpus is not None and cpus < sum(map(len, host.usable)) and cpus != len(host.usable):
             cores = ([pu for pu in core if pu in bound[name]] for core in host.usable)
             host.usable = [core for core in cores if core]
+            host.in_doubt = len(bound[name]) < cpus
 
 
 def inside_job() -> dict[str, Any] | None:

@@ -1,9 +1,19 @@
 """The machine of a launch, made of its ranks' hosts: a machine file (docs/reference/formats/machine.md)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ranktree.where.hosts import Host
+
+Core = tuple[int, list[int]]  # its number and its PUs
+
+
+class Part(NamedTuple):
+    """What holds several cores of a host: a package, a NUMA node or a cache, which has no number."""
+
+    kind: str
+    number: int | None
+    pus: frozenset[int]
 
 
 def machine_of(hosts: Mapping[str, Host]) -> dict[str, Any]:
@@ -20,37 +30,44 @@ def machine_of(hosts: Mapping[str, Host]) -> dict[str, Any]:
 
 
 def shape_of(host: Host) -> dict[str, Any]:
-    """Packages, in them NUMA nodes where a package has several, in them cores."""
+    """Packages, NUMA nodes and shared caches, nested as they hold each other, and in them cores."""
     usable = {pu for core in host.usable for pu in core}
     cores = [(number, core) for number, core in enumerate(host.cores) if usable & set(core)]
     if not cores:
         raise ValueError(f"{host.name}: found no core that the job may use")
-    packages = host.packages or [sorted(pu for _, core in cores for pu in core)]
-    children = []
-    for number, package in enumerate(packages):
-        inside = [(index, core) for index, core in cores if core[0] in package]
-        if inside:
-            children.append(
-                {"kind": "Package", "os_index": number, "children": below_package(host, package, inside, usable)}
-            )
-    return {"children": children}
+    return {"children": children_of(cores, parts_of(host), usable)}
 
 
-def below_package(
-    host: Host, package: list[int], cores: list[tuple[int, list[int]]], usable: set[int]
-) -> list[dict[str, Any]]:
-    """The cores of a package, in NUMA nodes where it has more than one."""
-    nodes = {number: pus for number, pus in sorted(host.numa.items()) if set(pus) < set(package)}
-    if len(nodes) < 2:
-        return [leaf(index, core, usable) for index, core in cores]
-    found = []
-    for number, pus in nodes.items():
-        inside = [leaf(index, core, usable) for index, core in cores if core[0] in pus]
-        if inside:
-            found.append({"kind": "NUMANode", "os_index": number, "children": inside})
+def parts_of(host: Host) -> list[Part]:
+    """The parts of a host that hold more than a core, each inside or beside the others, the largest first."""
+    whole = {pu for core in host.cores for pu in core}
+    packages = host.packages or [sorted(whole)]
+    parts = [Part("Package", number, frozenset(pus)) for number, pus in enumerate(packages)]
+    parts += [Part("NUMANode", number, frozenset(pus)) for number, pus in host.numa.items() if set(pus) < whole]
+    cores = {frozenset(core) for core in host.cores}
+    caches = sorted(host.caches, key=lambda cache: -cache[0])
+    parts += [Part(f"L{level}", None, frozenset(pus)) for level, pus in caches if frozenset(pus) not in cores]
+    nested: list[Part] = []
+    for part in sorted(parts, key=lambda part: -len(part.pus)):  # stable: the order above where they are equal
+        if all(part.pus <= outer.pus or part.pus.isdisjoint(outer.pus) for outer in nested):
+            nested.append(part)
+    return nested
+
+
+def children_of(cores: list[Core], parts: list[Part], usable: set[int]) -> list[dict[str, Any]]:
+    """The objects that hold the cores, in the order of the cores."""
+    found: list[dict[str, Any]] = []
+    while cores:
+        number, core = cores[0]
+        position = next((index for index, part in enumerate(parts) if core[0] in part.pus), None)
+        if position is None:
+            found.append({"kind": "Core", "os_index": number, "pus": [pu for pu in core if pu in usable]})
+            cores = cores[1:]
+            continue
+        part = parts[position]
+        inside = [core for core in cores if core[1][0] in part.pus]
+        cores = [core for core in cores if core[1][0] not in part.pus]
+        below = [one for one in parts[position + 1 :] if one.pus <= part.pus]
+        named = {} if part.number is None else {"os_index": part.number}
+        found.append({"kind": part.kind, **named, "children": children_of(inside, below, usable)})
     return found
-
-
-def leaf(index: int, core: list[int], usable: set[int]) -> dict[str, Any]:
-    """A core with the PUs that the job may use."""
-    return {"kind": "Core", "os_index": index, "pus": [pu for pu in core if pu in usable]}
