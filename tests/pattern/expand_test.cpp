@@ -247,6 +247,23 @@ TEST(Expand, NoneDropsAllCollectivesAndKeepsTheRest) {
   EXPECT_EQ(all.of(Class::kCollective).bytes, (std::vector<double>{8, 13, 0}));  // a chain 0 -> 1 -> 2, and the 5 known
 }
 
+// A record counts the calls of one group, or of a root and the other group; a phase repeats as often as the program
+// called.
+TEST(Expand, CountsTheCallsOfIntercommunicators) {
+  Pattern pattern = from_entries(5, {});
+  pattern.phased = true;
+  pattern.communicators = {{{0, 1}, {2, 3, 4}}, {{2, 3, 4}, {0, 1}}};
+  pattern.collectives = {{0, Operation::kAllgather, -1, 4, 2 * 6, 2 * 6 * 8},
+                         {1, Operation::kAllgather, -1, 4, 3 * 6, 3 * 6 * 8},
+                         {0, Operation::kBcast, 1, 4, (1 + 3) * 5, (1 + 3) * 5 * 8}};
+  for (const auto model : kModels) {
+    std::map<std::string, std::vector<double>> counts;
+    for (const auto& phase : expand(pattern, model).phases) counts[phase.name].push_back(phase.count);
+    EXPECT_EQ(counts["MPI_Allgather of 5 ranks"], (std::vector<double>{6, 6}));
+    EXPECT_EQ(counts["MPI_Bcast of 5 ranks"], std::vector<double>{5});
+  }
+}
+
 // A record of different sizes: the mean chooses the algorithm, the sum stays.
 // Two halves of the ranks are in an Allgather at the same time; a Bcast of all comes at another one.
 TEST(Expand, MakesPhasesOfCallsWherePhasesWereRecorded) {

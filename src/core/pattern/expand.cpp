@@ -99,9 +99,11 @@ std::map<Alike, ExpandedCalls> expanded_calls(const Pattern& pattern, Collective
   for (const CollectiveCalls& record : pattern.collectives) {
     const Communicator& communicator = pattern.communicators.at(static_cast<std::size_t>(record.communicator));
     const std::size_t size = communicator.members.size();
-    const Alike alike{record.operation, size, communicator.remote.size(), record.root, record.bucket};
+    const std::size_t remote = communicator.remote.size();
+    const Alike alike{record.operation, size, remote, record.root, record.bucket};
+    const auto callers = remote == 0 ? static_cast<Rank>(size) : callers_of(record, communicator);
     ExpandedCalls& group = found[pattern.phased ? alike : Alike{}];
-    group.calls = std::max(group.calls, record.calls / static_cast<double>(size + communicator.remote.size()));
+    group.calls = std::max(group.calls, record.calls / callers);
     expand_record(model, record, communicator, group.collector);
   }
   return found;

@@ -23,7 +23,7 @@ class Crossing {
         root_(record.root),
         own_(static_cast<Rank>(communicator.members.size())),
         other_(static_cast<Rank>(communicator.remote.size())),
-        mean_(record, record.root >= 0 ? other_ + 1 : own_),
+        mean_(record, callers_of(record, communicator)),
         weight_(record.operation == Operation::kBarrier ? Weight{mean_.weight.calls, mean_.weight.calls}
                                                         : mean_.weight),
         within_own_(collector, communicator.members, communicator.members, weight_),
@@ -162,6 +162,10 @@ class Crossing {
 };
 
 }  // namespace
+
+Rank callers_of(const CollectiveCalls& record, const Communicator& communicator) {
+  return static_cast<Rank>(record.root >= 0 ? communicator.remote.size() + 1 : communicator.members.size());
+}
 
 void expand_crossing(CollectiveModel model, const CollectiveCalls& record, const Communicator& communicator,
                      Collector& collector) {

@@ -7,9 +7,10 @@
 
 namespace ranktree::core::pattern::expansion {
 
-// What one record of an intercommunicator sends. Data goes from `members` to `remote`; with a root, `members` is the
-// root's group, and the record counts the root and the other group's calls. Throws Error(kInput) when the root is not
-// in that group.
+// Of an intercommunicator, where data goes from `members` to `remote`: how many ranks a record counts the calls of,
+// which are the root and the other group, without a root the first group; and what it sends. With a root, `members` is
+// the root's group. Throws Error(kInput) when the root is not in that group.
+Rank callers_of(const CollectiveCalls& record, const Communicator& communicator);
 void expand_crossing(CollectiveModel model, const CollectiveCalls& record, const Communicator& communicator,
                      Collector& collector);
 
