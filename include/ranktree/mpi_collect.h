@@ -146,9 +146,9 @@ RANKTREE_API int ranktree_Alltoall_init(const void* sendbuf, int sendcount, MPI_
                                         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                         ranktree_Request* request);
 
-/** Starts an inactive persistent operation. Collective over its communicator, local otherwise. MPI_ERR_REQUEST for
- * other requests; MPI_ERR_COMM where the communicator has been freed, if Ranktree
- * served it: an intracommunicator of several ranks, among the first 256.
+/** Starts an inactive persistent operation. Collective over its communicator, in the same order on all ranks as the
+ * other starts and collective calls on it; local otherwise. MPI_ERR_REQUEST for other requests; MPI_ERR_COMM where the
+ * communicator has been freed, if Ranktree served it: an intracommunicator of several ranks, among the first 256.
  * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Start(ranktree_Request* request);

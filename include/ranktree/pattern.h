@@ -85,7 +85,8 @@ typedef enum ranktree_ownership {
  *
  * \param ranks number of ranks, at least 1
  * \param matrix ranks x ranks numbers, row by row: what the row's rank sends to the column's, finite and at least 0;
- * the diagonal does not count. Placement counts these numbers for every value of ranktree_place_options.metric.
+ * the diagonal does not count, but is checked. Placement counts these numbers for every value of
+ * ranktree_place_options.metric.
  * \return RANKTREE_ERROR_INPUT where one is not such a number
  */
 RANKTREE_API ranktree_status ranktree_pattern_create_dense(int ranks, const double matrix[],

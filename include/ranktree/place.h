@@ -66,7 +66,8 @@ typedef struct ranktree_place_options {
   ranktree_preset preset;
   uint64_t seed;                  /**< of every random choice; 1 by default */
   int threads;                    /**< at most this many, at least 1 (default); the plan does not depend on it */
-  int oversubscribe;              /**< non-zero: more ranks than leaves share leaves evenly; 0 (default): refused */
+  int oversubscribe;              /**< non-zero: more ranks than leaves share leaves, at most ceil(ranks / leaves) one;
+                                     0 (default): refused */
   int64_t time_limit_ms;          /**< after which the best found so far is kept; 0 (default): no limit */
   ranktree_keep_going keep_going; /**< NULL (default): no call */
   void* user;                     /**< the argument of keep_going */
@@ -105,7 +106,9 @@ RANKTREE_API ranktree_status ranktree_objective_parse(const char* name, ranktree
  * \param options NULL for the defaults
  * \param[out] plan to be freed with ranktree_plan_destroy()
  * \return RANKTREE_ERROR_MISMATCH where the ranks do not fit the machine, RANKTREE_ERROR_INPUT for wrong options and
- * for parameters that are wrong, RANKTREE_ERROR_SYSTEM where the file of parameters cannot be read
+ * for parameters that are wrong, RANKTREE_ERROR_SYSTEM where the file of parameters cannot be read,
+ * RANKTREE_ERROR_UNSUPPORTED for "treematch" with pins, for parameters where the network is no tree, and for seconds on
+ * machines of too many links
  */
 RANKTREE_API ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern* pattern,
                                             const ranktree_place_options* options, ranktree_plan** plan,
@@ -138,7 +141,8 @@ RANKTREE_API int ranktree_plan_is_described(const ranktree_plan* plan);
  * \return the number of ranks; 0 for a plan from a file, which has only hosts and PUs */
 RANKTREE_API int ranktree_plan_get_permutation(const ranktree_plan* plan, const int** leaves);
 
-/** \return non-zero when the plan costs less than the ranks in order */
+/** \return zero when the plan is an order that was known, as no placement costs less: the ranks in order, or (but for
+ * the objectives of seconds) the traced placement */
 RANKTREE_API int ranktree_plan_has_gain(const ranktree_plan* plan);
 
 /** \return non-zero when the time limit or keep_going stopped the search; 0 for a plan from a file. Algorithms without

@@ -1,5 +1,6 @@
 """The preload library for a command: chosen by program and launcher, passed to the ranks only."""
 
+import errno
 import os
 import re
 import shutil
@@ -222,9 +223,19 @@ def check_privileges(path: Path) -> None:
         status.st_mode & stat.S_ISGID and status.st_gid != os.getegid()
     )
     if not gains and os.geteuid() != 0:
-        gains = "security.capability" in os.listxattr(path)
+        gains = "security.capability" in attributes(path)
     if gains:
         raise ValueError(f"{path}: a setuid or setgid program, or one with capabilities: it would not load our library")
+
+
+def attributes(path: Path) -> list[str]:
+    """The extended attributes of a file; none on a file system that has none."""
+    try:
+        return os.listxattr(path)
+    except OSError as error:
+        if error.errno not in {errno.ENOTSUP, errno.ENOSYS}:
+            raise
+        return []
 
 
 def mpi_library(path: Path) -> Library | None:
@@ -235,13 +246,17 @@ def mpi_library(path: Path) -> Library | None:
         return None
     if not elf.interpreter:
         raise ValueError(
-            f"{path}: a static binary loads no library: link it with libranktree_trace_<mpi>.a, or dynamically"
+            f"{path}: a static binary loads no library: link it dynamically, or to record it with "
+            "libranktree_trace_<mpi>.a (docs/how-to/trace.md)"
         )
     found = list(mpi_libraries(elf))
     if len({INTERFACES.get(library.name, library.name) for library in found}) > 1:
         raise ValueError(f"{path}: linked with more than one MPI: {', '.join(library.name for library in found)}")
     if not found and b"\0PMPI_Init\0" in path.read_bytes():
-        raise ValueError(f"{path}: MPI is linked in statically: link it dynamically, or with libranktree_trace_<mpi>.a")
+        raise ValueError(
+            f"{path}: MPI is linked in statically: link it dynamically, or to record it with libranktree_trace_<mpi>.a "
+            "(docs/how-to/trace.md)"
+        )
     return found[0] if found else None
 
 

@@ -79,6 +79,7 @@ class Collector {
     // Every line is written with its end.
     if (input.bytes.back() != '\n') refuse_truncated(file);
     if (input.rank) note(*input.rank);
+    joined_ = joined_ || !input.rank;
     keys_.clear();
     while (file.next_data_line("#")) read_one(file, input.rank);
     refuse_duplicates(file);
@@ -88,13 +89,14 @@ class Collector {
     const auto ranks = static_cast<std::int64_t>(last_) + 1;
     if (ranks == 0) throw core::Error(core::Fault::kInput, origin + ": it names no rank");
     const std::int64_t missing = ranks - static_cast<std::int64_t>(present_.size());
-    // Ranks that only receive appear as destinations, but most files of a run must be there.
-    if (missing > static_cast<std::int64_t>(present_.size())) {
+    // Ranks that only receive appear as destinations, but most files of a run must be there. A file of all ranks does
+    // not show which are missing.
+    if (!joined_ && missing > static_cast<std::int64_t>(present_.size())) {
       throw core::Error(core::Fault::kInput, origin + ": expected the files of ranks 0.." + std::to_string(last_) +
                                                  ", found " + std::to_string(present_.size()));
     }
     Pattern pattern = core::pattern::from_entries(static_cast<Rank>(ranks), entries_);
-    note_missing(pattern, warnings);
+    if (!joined_) note_missing(pattern, warnings);
     warn(warnings);
     pattern.metadata.source =
         "Open MPI monitoring (persistent sends missing; linear alltoall counted as point-to-point; collectives with "
@@ -177,6 +179,7 @@ class Collector {
   std::vector<Entry> entries_;
   std::vector<Key> keys_;  // of the file being read
   std::set<Rank> present_;
+  bool joined_ = false;  // a file is of all ranks
   std::set<char> seen_;
   Rank last_ = -1;
 };

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -103,7 +104,13 @@ Affinity undirected(const Pattern& pattern, Metric metric, const char* format, W
   one_number(pattern, metric, format, warnings);
   warnings.push_back(std::string(format) +
                      " holds no directions: both directions of a pair are added, self messages left out");
-  return core::pattern::affinity(pattern, metric);
+  Affinity graph = core::pattern::affinity(pattern, metric);
+  const double sum = std::accumulate(graph.weights.begin(), graph.weights.end(), 0.0) / 2;
+  if (sum > std::numeric_limits<std::int32_t>::max()) {
+    warnings.push_back(std::string(format) + ": the weights add up to " + number_text(sum) +
+                       ", beyond 32 bits: METIS and Scotch need their builds for 64-bit numbers");
+  }
+  return graph;
 }
 
 // --- METIS

@@ -250,18 +250,20 @@ TracePart read_trace_part(std::string_view bytes, const std::string& origin) {
   return PartReader(bytes, origin).read();
 }
 
-core::pattern::Pattern recover_trace(const std::filesystem::path& folder) {
+RecoveredTrace recover_trace(const std::filesystem::path& folder) {
   TraceRecords all;
   std::map<Rank, TraceRecords> by_rank;
   std::set<Rank> readable;
   bool finished = true;
   std::string reason = "no *.part file in it";
+  RecoveredTrace found;
   for (const auto& path : part_files(folder)) {
     TracePart part;
     try {
       part = read_trace_part(read_file(path.string()), path.string());
     } catch (const Error& error) {
       reason = error.what();
+      if (error.fault() == Fault::kSystem) found.unread.push_back(reason);
       finished = false;
       continue;
     }
@@ -276,12 +278,13 @@ core::pattern::Pattern recover_trace(const std::filesystem::path& folder) {
   }
   for (auto& [rank, records] : by_rank) merge(all, std::move(records));
   if (readable.empty()) throw Error(Fault::kInput, folder.string() + ": nothing to recover: " + reason);
-  core::pattern::Pattern pattern = to_pattern(std::move(all));
+  core::pattern::Pattern& pattern = found.pattern;
+  pattern = to_pattern(std::move(all));
   for (Rank rank = 0; rank < pattern.ranks; ++rank) {
     if (!readable.contains(rank)) pattern.metadata.missing.push_back(rank);
   }
   pattern.metadata.complete = finished && pattern.metadata.missing.empty();
-  return pattern;
+  return found;
 }
 
 }  // namespace ranktree::io

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/pattern/pattern.h"
 #include "io/trace_records.h"
@@ -21,9 +22,14 @@ struct TracePart {
 // incomplete last log record.
 TracePart read_trace_part(std::string_view bytes, const std::string& origin);
 
+struct RecoveredTrace {
+  core::pattern::Pattern pattern;
+  std::vector<std::string> unread;  // why the system did not give a part, one sentence each; a later attempt may
+};
+
 // The pattern of all parts in `folder`. metadata.missing lists ranks without a readable part. metadata.complete is set
 // only when no rank is missing and all completed MPI_Finalize. Throws Error(kSystem) when there is no such folder,
 // Error(kInput) when no part in it can be read or two parts are from runs of different size.
-core::pattern::Pattern recover_trace(const std::filesystem::path& folder);
+RecoveredTrace recover_trace(const std::filesystem::path& folder);
 
 }  // namespace ranktree::io

@@ -246,7 +246,8 @@ void Process::end_session(MPI_Session session) noexcept {
       follow_session(sessions_.front());
       return;
     }
-    for (const auto& thread : threads_) thread->part.mark_finished(true);
+    const bool whole = all_on_disk();
+    for (const auto& thread : threads_) thread->part.mark_finished(whole);
     PMPI_Comm_free_keyval(&communicator_key_);  // the MPI may give the same number to another library
     PMPI_Win_free_keyval(&window_key_);
   });
@@ -333,9 +334,15 @@ void Process::log_world() {
   if (world != nullptr) log_members(*threads_.front(), *world);
 }
 
+// Whether the files have all that was recorded: one that could not grow lacks what came later.
+bool Process::all_on_disk() const noexcept {
+  return std::ranges::all_of(threads_, [](const auto& thread) { return thread->part.on_disk(); });
+}
+
 void Process::close_parts(bool written) noexcept {
+  const bool whole = all_on_disk();
   for (const auto& thread : threads_) {
-    thread->part.mark_finished(true);
+    thread->part.mark_finished(whole);
     if (written) thread->part.remove_file();
   }
   // Fails while another rank's parts are there: the last one removes it.

@@ -69,6 +69,7 @@ class Process {
   void leave() noexcept;
   io::TraceRecords merged_records();
   void log_world();
+  [[nodiscard]] bool all_on_disk() const noexcept;
   void close_parts(bool written) noexcept;
 
   std::mutex mutex_;                // guards everything but what start() fixes

@@ -145,7 +145,9 @@ TEST_F(Launch, EveryLauncherIsListedAndOthersAreRefused) {
     ASSERT_EQ(ranktree_launch_create(plan_, ranktree_launcher_name(launchers), "f", &program, 1, &launch, nullptr),
               RANKTREE_SUCCESS);
     // Options alone bind where a launcher has them.
-    if (ranktree_launch_get_file_count(launch) > 0) EXPECT_STRNE(ranktree_launch_get_file_text(launch, 0), "");
+    if (ranktree_launch_get_file_count(launch) > 0) {
+      EXPECT_STRNE(ranktree_launch_get_file_text(launch, 0), "");
+    }
     EXPECT_EQ(ranktree_launch_get_file_name(launch, 99), nullptr);
     EXPECT_STRNE(ranktree_launch_get_command(launch), "");
     ranktree_launch_destroy(launch);

@@ -202,6 +202,35 @@ TEST(RoundTrip, MonitoringKeepsClassesFromAnyOfItsNames) {
   expect_same_pairs(load_pattern(folder / "all.prof").pattern, expected);
 }
 
+// A joined file has no line of a rank that only receives.
+TEST(OpenMpiMonitoring, OneFileOfAllRanksLacksNone) {
+  const Folder folder;
+  std::ofstream file(folder / "all.prof");
+  file << "# POINT TO POINT\n";
+  for (int worker = 1; worker < 8; ++worker) file << "E\t0\t" << worker << "\t800 bytes\t100 msgs sent\t0\n";
+  file.close();
+  const LoadedPattern loaded = load_pattern(folder / "all.prof");
+  EXPECT_EQ(loaded.pattern.ranks, 8);
+  EXPECT_TRUE(loaded.pattern.metadata.complete);
+  EXPECT_TRUE(loaded.pattern.metadata.missing.empty());
+}
+
+TEST(SavePattern, WarnsOfGraphsBeyond32Bits) {
+  const Folder folder;
+  const Pattern small =
+      core::pattern::from_entries(2, std::vector<core::pattern::Entry>{{0, 1, Class::kPointToPoint, 1, 2147483647}});
+  const Pattern large =
+      core::pattern::from_entries(2, std::vector<core::pattern::Entry>{{0, 1, Class::kPointToPoint, 1, 2147483648}});
+  for (const char* name : {"a.graph", "a.grf"}) {
+    const auto warned = [](const std::vector<std::string>& warnings) {
+      return std::ranges::any_of(
+          warnings, [](const std::string& each) { return each.find("beyond 32 bits") != std::string::npos; });
+    };
+    EXPECT_FALSE(warned(save_pattern(folder / name, small)));
+    EXPECT_TRUE(warned(save_pattern(folder / name, large)));
+  }
+}
+
 TEST(SavePattern, WarnsOfWhatIsLost) {
   const Pattern pattern = test::full_pattern();
   const Folder folder;

@@ -2,8 +2,10 @@
 #include "io/trace_parts.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -250,6 +252,23 @@ TEST(Part, SurvivesItsProcessAfterGrowingManyTimes) {
   EXPECT_EQ(part.records.unattributed.at("MPI_Odd"), 500);
 }
 
+TEST(Part, IsNotOnDiskOnceItsFileCannotGrow) {
+  const Folder folder;
+  Part part(folder / "rank-0-0.part", owner(0, 300));
+  part.pair(layout::pair_key(1, Class::kPointToPoint, false))->messages = 4;
+  ASSERT_TRUE(part.on_disk());
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit full{std::filesystem::file_size(folder / "rank-0-0.part"), before.rlim_max};
+  auto* const handler = signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+  for (int peer = 0; peer < 300; ++peer) part.pair(layout::pair_key(peer, Class::kPointToPoint, false))->messages = 4;
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, handler);
+  EXPECT_FALSE(part.on_disk());
+  EXPECT_EQ(part.records().entries.size(), 300U);
+}
+
 TEST(Part, RecordsInMemoryWhereNoFileCanBeMade) {
   Part part("/nonexistent/folder/rank-0-0.part", owner(0, 300));
   EXPECT_FALSE(part.on_disk());
@@ -336,7 +355,7 @@ TEST(RecoverTrace, DividesAPhaseByWhatOtherRanksDo) {
       if (i < 4) two.cut(Operation::kAllreduce);
     }
   }
-  const auto pattern = recover_trace(folder.path());
+  const auto pattern = recover_trace(folder.path()).pattern;
   EXPECT_TRUE(pattern.phased);
   ASSERT_EQ(pattern.phases.size(), 2U);
   for (const auto& phase : pattern.phases) {
@@ -421,7 +440,7 @@ TEST(RecoverTrace, CombinesExistingPartsAndNamesMissingOnes) {
     two.call(layout::call_key(Operation::kBarrier, 0, -1), 5)->calls = 6;  // the communicator's list is missing
   }
   std::ofstream(folder / "rank-3-0.part") << "torn";
-  const auto pattern = recover_trace(folder.path());
+  const auto pattern = recover_trace(folder.path()).pattern;
   EXPECT_EQ(pattern.ranks, 4);
   ASSERT_EQ(pattern.indices, (std::vector<int>{2}));
   EXPECT_EQ(pattern.of(Class::kPointToPoint).messages[0], 10);
@@ -438,7 +457,7 @@ TEST(RecoverTrace, IsCompleteWhenEveryRankFinished) {
     Part part(folder / ("rank-" + std::to_string(rank) + "-0.part"), owner(rank, 3));
     part.mark_finished(true);
   }
-  EXPECT_TRUE(recover_trace(folder.path()).metadata.complete);
+  EXPECT_TRUE(recover_trace(folder.path()).pattern.metadata.complete);
 }
 
 TEST(RecoverTrace, RefusesFoldersWithoutATrace) {

@@ -45,7 +45,7 @@ def page() -> str:
     names = sorted(name for name in kinds if not name.endswith("_c"))
     large = {name.removesuffix("_c") for name in kinds if name.endswith("_c")}
     rows = [
-        [f"`{name}`" + (", `_c`" if name in large else ""), recorded(name, kinds[name]), served.get(name, "")]
+        [f"`{name}`" + (", `_c`" if name in large else ""), recorded(name, kinds[name]), service(name, served, large)]
         for name in names
         if kinds[name] in RECORDED
     ]
@@ -59,6 +59,12 @@ def page() -> str:
             "Counted as unattributed, because the other process is in another world: " + ", ".join(others) + ".",
         ]
     )
+
+
+def service(name: str, served: dict[str, str], large: set[str]) -> str:
+    """What serves a call, and whether its form with large counts is left out."""
+    found = served.get(name, "")
+    return found + (", but not `_c`" if found and name in large and f"{name}_c" not in served else "")
 
 
 def served_calls() -> dict[str, str]:

@@ -19,6 +19,7 @@ from ranktree.shim import Command, choose, handed_on, read_command, with_shim
 INTERSPERSED = False
 EXAMPLE = "ranktree trace -o app.npz -- mpirun -n 64 ./app"
 NO_TRACE = 1
+OTHERS_WRITE = 0o022
 FULL = 1 << 20  # free bytes of a disk without space for the records of a rank
 FORMAT, VERSION = "ranktree-trace", 1
 
@@ -133,6 +134,12 @@ def run_with_parts(parts: Path, run: Callable[[], int]) -> int:
     Removes the folder where it is empty.
     """
     parts.mkdir(mode=0o700)
+    status = parts.stat()
+    if status.st_uid != os.geteuid() or status.st_mode & OTHERS_WRITE:
+        note(
+            f"{parts.parent}: a folder made here belongs to another user, or others may write to it: the ranks' records "
+            "are in memory only, and lost when one crashes"
+        )
     try:
         return run()
     finally:
@@ -224,7 +231,11 @@ def put_together(parts: Path, output: Path, closing: Closing) -> None:
     """Writes the pattern and removes the parts."""
     found = _core.recover_trace(str(parts), str(output))
     close(output, closing)
-    shutil.rmtree(parts)
+    if found["unread"]:
+        more = f" (and {len(found['unread']) - 1} more)" if len(found["unread"]) > 1 else ""
+        note(f"{found['unread'][0]}{more}: the ranks' records stay in {parts}")
+    else:
+        shutil.rmtree(parts)
     if not found["complete"]:
         missing = f", nothing from {ranks_text(found['missing'])}" if found["missing"] else ""
         note(f"{output}: partial: not every rank came through MPI_Finalize{missing}")
@@ -284,7 +295,7 @@ def notify(path: Path, recorded: dict[str, Any], quiet: bool) -> None:
         f"{recorded['bytes']} bytes",
         f"{recorded['collective_calls']} collective calls",
     ]
-    lost = ", ".join(f"{count:g} {call}" for call, count in sorted(recorded["not_attributed"].items()))
+    lost = ", ".join(f"{count:.0f} {call}" for call, count in sorted(recorded["not_attributed"].items()))
     if not quiet:
         note(f"{path}: {', '.join(words)}" + (f"; not attributed: {lost}" if lost else ""))
     elif lost:

@@ -18,13 +18,15 @@ namespace {
 
 constexpr std::int64_t kStepsPerCheck = 1'000'000;  // about 10 ms
 constexpr std::int64_t kStepsToShare = 5'000;
-constexpr int kYields = 100;  // about 50 us where no other thread needs the processor
+constexpr int kMostThreads = 256;  // more would not share more work
+constexpr int kYields = 100;       // about 50 us where no other thread needs the processor
 
 }  // namespace
 
 Workers::Workers(int threads, std::function<bool()> keep_going)
     : keep_going_(std::move(keep_going)), owner_(std::this_thread::get_id()) {
   if (threads < 2) return;
+  threads = std::min(threads, kMostThreads);
   threads_.reserve(static_cast<std::size_t>(threads) - 1);
   for (int i = 1; i < threads; ++i) {
     if (!begin_thread()) break;

@@ -44,6 +44,7 @@ void log_account(const Process& process) noexcept {
 int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) noexcept {
   const std::unique_ptr<Kept> kept(static_cast<Kept*>(value));
   log_account(**kept);
+  (*kept)->learned.save();
   key().release();
   return MPI_SUCCESS;
 }

@@ -40,6 +40,7 @@ void DensePairs<Number>::run(const PairLimits& limits, Workers& workers, Random&
     better = false;
     for (const std::size_t i : order) {
       const auto [a, b] = pairs[i];
+      if (!workers.go_on(static_cast<std::int64_t>(ties_.held(a).size() + ties_.held(b).size()))) return;
       if (std::max(changed[at(a)], changed[at(b)]) <= seen[i]) continue;
       if (refine(a, b, limits.patience)) {
         changed[at(a)] = changed[at(b)] = ++now;

@@ -46,13 +46,14 @@ class Search {
       run_apart(level, group, members);
       return;
     }
-    if (pays(level, group, members)) {
+    const std::vector<Group> children = occupied_below(level, group, members);
+    if (pays(level, children.size(), members.size())) {
       if (members.size() == slot_of_.size()) {  // rows are read from end to end
         std::vector<Rank> all(members.size());
         std::iota(all.begin(), all.end(), 0);
-        exchange(level, group, all, members);
+        exchange(level, children, all, members);
       } else {
-        exchange(level, group, members, {});
+        exchange(level, children, members, {});
       }
     }
     std::vector<std::vector<Rank>> below(at(tree().child_count(level, group)));
@@ -87,26 +88,38 @@ class Search {
     for (std::size_t i = 0; i < count; ++i) slot_of_[at(members[i])] = slots[i];
   }
 
-  // Whether there is anything to gain between the children of a group, and its sums do not take too much memory.
-  [[nodiscard]] bool pays(int level, Group group, const std::vector<Rank>& members) const {
-    const auto children = at(tree().child_count(level, group));
-    if (children < 2 || tree().cost(level) <= tree().cost(level + 1)) return false;
-    return children <= kFewChildren || children * members.size() <= kMostSums;
+  // The children of a group that hold a member, ascending. A member gains nothing by an empty one.
+  [[nodiscard]] std::vector<Group> occupied_below(int level, Group group, const std::vector<Rank>& members) const {
+    const Group first = tree().first_child(level, group);
+    std::vector<std::uint8_t> held(at(tree().child_count(level, group)), 0);
+    for (const Rank rank : members) held[at(tree().group(level + 1, slot_of_[at(rank)]) - first)] = 1;
+    std::vector<Group> children;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (held[i] != 0) children.push_back(first + static_cast<Group>(i));
+    }
+    return children;
   }
 
-  void exchange(int level, Group group, const std::vector<Rank>& members, std::span<const Rank> order) {
-    const Group first = tree().first_child(level, group);
-    const auto children = at(tree().child_count(level, group));
+  // Whether there is anything to gain between the children of a group, and its sums do not take too much memory.
+  [[nodiscard]] bool pays(int level, std::size_t children, std::size_t members) const {
+    if (children < 2 || tree().cost(level) <= tree().cost(level + 1)) return false;
+    return children <= kFewChildren || children * members <= kMostSums;
+  }
+
+  void exchange(int level, const std::vector<Group>& children, const std::vector<Rank>& members,
+                std::span<const Rank> order) {
     Division division{members, {}, {}, order};
-    for (const Rank rank : members) division.child_of.push_back(tree().group(level + 1, slot_of_[at(rank)]) - first);
-    for (std::size_t i = 0; i < children; ++i) {
-      division.capacity.push_back(tree().capacity(level + 1, first + static_cast<Group>(i)));
+    for (const Rank rank : members) {
+      const Group child = tree().group(level + 1, slot_of_[at(rank)]);
+      const auto found = std::lower_bound(children.begin(), children.end(), child);
+      division.child_of.push_back(static_cast<std::int32_t>(found - children.begin()));
     }
+    for (const Group child : children) division.capacity.push_back(tree().capacity(level + 1, child));
     const Exchanged exchanged = [&](std::int32_t one, std::int32_t other, std::int32_t child) {
       if (other >= 0) {
         std::swap(slot_of_[at(members[at(one)])], slot_of_[at(members[at(other)])]);
       } else {
-        move_to_free(members[at(one)], level + 1, first + child);
+        move_to_free(members[at(one)], level + 1, children[at(child)]);
       }
     };
     DenseTies<Number> ties(weights_, division, search_.workers);

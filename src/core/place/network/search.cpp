@@ -95,7 +95,12 @@ template <class Space>
 class Exchange {
  public:
   Exchange(Space& space, const Graph& graph, std::vector<std::uint8_t> fixed, std::vector<int>& place_of)
-      : space_(space), graph_(graph), fixed_(std::move(fixed)), place_of_(place_of), held_(at(space.places()), kNone) {
+      : space_(space),
+        graph_(graph),
+        fixed_(std::move(fixed)),
+        place_of_(place_of),
+        held_(at(space.places()), kNone),
+        hub_degree_(8 * graph.arcs.size() / std::max<std::size_t>(1, place_of.size()) + 16) {
     for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
       held_[at(place_of_[at(vertex)])] = vertex;
       here_.push_back(cost_at(vertex, place_of_[at(vertex)]));
@@ -106,9 +111,11 @@ class Exchange {
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] int place(Vertex vertex) const { return place_of_[at(vertex)]; }
   [[nodiscard]] bool is_fixed(Vertex vertex) const { return !fixed_.empty() && fixed_[at(vertex)] != 0; }
+  // Of vertices with far more partners than others only their own turns lead to moves: each takes long.
   [[nodiscard]] bool may_move(Vertex vertex, int target) const {
     const int other = held_[at(target)];
-    return target != place(vertex) && (other == kNone || !is_fixed(other)) && space_.alike(place(vertex), target);
+    const bool yields = other == kNone || (!is_fixed(other) && graph_.arcs_of(other).size() <= hub_degree_);
+    return target != place(vertex) && yields && space_.alike(place(vertex), target);
   }
 
   // The cost of a vertex at another place, with its partners where they are.
@@ -174,6 +181,7 @@ class Exchange {
   std::vector<std::uint8_t> fixed_;
   std::vector<int>& place_of_;
   std::vector<int> held_;
+  std::size_t hub_degree_;
   std::vector<double> here_;
 };
 
@@ -409,7 +417,10 @@ void anneal_nodes(const SearchInput& input, std::uint64_t seed, std::vector<Slot
   Contents contents(input, slot_of);
   const Vertex vertices = contents.graph().vertices();
   if (vertices < 2 || contents.graph().arcs.empty()) return;
-  const auto trials = std::min(static_cast<std::int64_t>(input.effort.cooling * vertices), input.effort.most);
+  constexpr double kMostVisits = 1e9;  // of arcs: some 10 s
+  const double visits = static_cast<double>(contents.graph().arcs.size()) / vertices;
+  const auto trials = std::min({static_cast<std::int64_t>(input.effort.cooling * vertices), input.effort.most,
+                                static_cast<std::int64_t>(kMostVisits / visits)});
   const auto phases = (trials + MovingNodes::kTrialsOfPhase - 1) / MovingNodes::kTrialsOfPhase;
   MovingNodes nodes(input, contents, seed);
   engine::anneal(nodes, static_cast<int>(phases), [&](std::int64_t) { return input.go_on(); });

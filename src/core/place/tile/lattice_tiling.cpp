@@ -240,10 +240,13 @@ class PlaneDivision {
 
   // Puts the places before the cheapest plane first; returns how many these are.
   [[nodiscard]] std::int64_t cut(Places places, std::int64_t least, std::int64_t most, std::int64_t aim) const {
-    std::vector<std::vector<std::int64_t>> layers;  // places of each layer, by dimension
+    std::vector<std::vector<std::int64_t>> layers;  // places of each layer, by dimension, from the first that has some
     for (std::size_t j = 0; j < lattice_.sizes.size(); ++j) {
-      std::vector<std::int64_t> count(at(lattice_.sizes[j]), 0);
-      for (const std::int32_t place : places) ++count[at(coordinate(place, j))];
+      const auto nearer = [&](std::int32_t a, std::int32_t b) { return coordinate(a, j) < coordinate(b, j); };
+      const auto [first, last] = std::minmax_element(places.begin(), places.end(), nearer);
+      const int low = coordinate(*first, j);
+      std::vector<std::int64_t> count(at(coordinate(*last, j) - low) + 1, 0);
+      for (const std::int32_t place : places) ++count[at(coordinate(place, j) - low)];
       layers.push_back(std::move(count));
     }
     std::vector<double> faces = faces_;
@@ -251,7 +254,7 @@ class PlaneDivision {
     for (std::size_t j = 0; j < layers.size(); ++j) {
       const auto extent = std::ssize(layers[j]) - std::count(layers[j].begin(), layers[j].end(), 0);
       across.push_back(faces[j] / static_cast<double>(extent));
-      if (lattice_.wraps[j] != 0 && extent == std::ssize(layers[j])) faces[j] *= 2;
+      if (lattice_.wraps[j] != 0 && extent == lattice_.sizes[j]) faces[j] *= 2;
     }
     std::vector<std::size_t> order(layers.size());
     std::iota(order.begin(), order.end(), 0);

@@ -118,10 +118,13 @@ std::string decision_key(const Context& context, const Kind& kind, const core::p
   return key_near(context, kind, parameters, 0);
 }
 
-Learned::~Learned() {
+Learned::~Learned() { save(); }
+
+void Learned::save() noexcept {
+  const std::scoped_lock lock(mutex_);
   if (!saves_ || newer_.empty()) return;
   try {
-    io::save_decisions(path_, newer_);
+    io::save_decisions(path_, std::exchange(newer_, {}));
   } catch (const std::exception& error) {
     Log(log_, 0).line(std::string("decisions are not kept: ") + error.what());
   }

@@ -40,6 +40,9 @@ class Learned {
   bool has_gain_on_node(int ranks);
   // Throws std::bad_alloc.
   void keep(const std::string& shape, const std::string& kind, const std::string& variant);
+  // Writes what was kept since the last time; the destructor does, too, but a communicator that the program does not
+  // free outlives the run. Failures are lines of the log.
+  void save() noexcept;
 
  private:
   void load();  // with the lock
