@@ -18,6 +18,7 @@ from ranktree.pattern import expand, natural_model, read, read_whole
 from ranktree.placement import square
 from ranktree.progress import LongWork
 from ranktree.report.places import known_gap
+from ranktree.report.units import weight_text
 from ranktree.report.verdict import modelled, percent
 from ranktree.usable_machine import Notify
 
@@ -57,7 +58,7 @@ def print_table(plan: _core.Plan, cost: str) -> None:
         table.add_column(each.placement, justify="right")
     for index, level in enumerate(plan.levels):
         label = level if index + 1 < len(plan.levels) else f"same {level}"
-        table.add_row(label, *(f"{each.weight[index]:,.0f}" for each in plan.costs))
+        table.add_row(label, *(weight_text(each.weight[index]) for each in plan.costs))
     totals = {each.placement: each.total for each in plan.costs}
     table.add_section()
     table.add_row(unit, *(f"{each.total:,.6g}" for each in plan.costs))

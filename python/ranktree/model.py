@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 LONGEST = 1 << 50  # bytes
+SMALLEST_OF_UNIT = 0.9995  # three digits of it are 1
 MOST_SIZES = 200
 
 
@@ -44,9 +45,15 @@ def size_text(size: int) -> str:
 def seconds_text(seconds: float) -> str:
     """Three digits and a unit."""
     for unit, factor in (("s", 1), ("ms", 1e3), ("us", 1e6)):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
+        if seconds * factor >= SMALLEST_OF_UNIT:
+            return f"{digits_text(seconds * factor)} {unit}"
+    return f"{digits_text(seconds * 1e9)} ns"
+
+
+def digits_text(value: float, digits: int = 3) -> str:
+    """So many digits, more before the point; never an exponent."""
+    text = f"{value:.{digits}g}"
+    return f"{value:,.0f}" if "e+" in text else text
 
 
 def text_of(choice: str) -> str:

@@ -10,7 +10,7 @@ from ranktree import _core
 from ranktree.allocation import allocation, hosts_of_launch
 from ranktree.child import import_with_threads
 from ranktree.launch_files import claim, write_files
-from ranktree.launcher import take_apart
+from ranktree.launcher import LaunchCommand, take_apart
 from ranktree.usable_machine import Notify, usable_machine
 
 
@@ -20,12 +20,13 @@ class Placing:
 
     pattern: Path | None
     metric: str = "size"
-    objective: str | None = None
+    objective: str | None = "time"
     parameters: str | None = None
     machine: str | None = None
     network: str | None = None
     hosts: str | None = None
     hostfile: Path | None = None
+    threads: int | None = None  # a rank; None: as many as it has cores for itself
 
 
 def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notify) -> Path:
@@ -39,7 +40,7 @@ def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notif
     for warning in warnings:
         notify(f"{wanted.pattern}: {warning}")
     tree, described = machine_of_launch(wanted, words, folder, notify)
-    tree, traffic = tree.cut_at("Core"), expand(recorded, natural_model(recorded))
+    traffic = expand(recorded, natural_model(recorded))
     fit_hosts(traffic, tree, notify)
     model = Model(wanted.objective, wanted.parameters)
     plan, _ = planned(tree, traffic, wanted.metric, model, algorithm="best", seed=1)
@@ -51,22 +52,37 @@ def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notif
 
 
 def machine_of_launch(wanted: Placing, words: Sequence[str], folder: Path, notify: Notify) -> tuple[_core.Tree, bool]:
-    """The machine that the user names, without other hosts; else the hosts on which the launch puts its ranks."""
+    """The slots of the machine that the user names, without other hosts; else of the hosts on which the launch puts its
+    ranks. The second: whether its hosts have made-up names.
+    """
     if wanted.machine is not None or wanted.network is not None:
         allowed = hosts_of_launch(words, wanted.hosts, wanted.hostfile)
-        return usable_machine(wanted.machine, wanted.network, allowed, notify)
-    allowed = allocation(wanted.hosts, wanted.hostfile) if wanted.hosts or wanted.hostfile else None
-    if allowed is not None:
-        return usable_machine(None, None, allowed, notify)
-    return _core.load_machine(found_machine(words, folder)), False
+    else:
+        allowed = allocation(wanted.hosts, wanted.hostfile) if wanted.hosts or wanted.hostfile else None
+        if allowed is None:
+            claim(folder, {"machine.json": None})
+            return found_slots(take_apart(words), folder / "machine.json", wanted.threads, notify), False
+    tree, described = usable_machine(wanted.machine, wanted.network, allowed, notify)
+    return slots_for(tree, wanted.threads or 1), described
 
 
-def found_machine(words: Sequence[str], folder: Path) -> str:
-    """A machine file of the hosts on which the launcher puts ranks: their packages, NUMA nodes and usable cores."""
+def found_slots(command: LaunchCommand, path: Path, threads: int | None, notify: Notify) -> _core.Tree:
+    """The slots of the hosts on which the launcher puts ranks, which `path` then describes.
+
+    Unless `threads` names a number, a slot has as many cores as every rank has for itself in the launch as it is.
+    """
     from ranktree.where import launch  # noqa: PLC0415  only where no machine is named
-    from ranktree.where.machine import machine_of  # noqa: PLC0415
+    from ranktree.where.machine import cores_a_rank, machine_of  # noqa: PLC0415
 
-    hosts = launch.found_by_launch(take_apart(words)).hosts
-    claim(folder, {"machine.json": None})
-    (path,) = write_files(folder, [("machine.json", json.dumps(machine_of(hosts), indent=1), False)], force=True)
-    return os.fspath(path)
+    found = launch.found_by_launch(command)
+    write_files(path.parent, [(path.name, json.dumps(machine_of(found.hosts), indent=1), False)], force=True)
+    own = cores_a_rank(found.places, found.hosts)
+    if threads is None and own > 1:
+        notify(f"each rank keeps {own} cores, as in the launch as it is (--threads-per-rank)")
+    return slots_for(_core.load_machine(os.fspath(path)), threads or own)
+
+
+def slots_for(tree: _core.Tree, threads: int) -> _core.Tree:
+    """The tree with a leaf for each rank of so many threads."""
+    tree = tree.cut_at("Core")
+    return tree if threads == 1 else tree.bundle_leaves(threads)

@@ -38,7 +38,7 @@ def usable_machine(
     if allowed is None or (described and not allowed.named):
         return tree, described
     nodes = nodes_of(tree)
-    if network is None and len(nodes) == 1 and (described or machine in {None, "", "live"}):
+    if network is None and len(nodes) == 1 and (described or machine in {None, "", "live"} or ".xml" in machine):
         return alike(machine or "live", tree, nodes, allowed, notify), False
     if described:
         return renamed(tree, nodes, allowed), False
@@ -59,10 +59,9 @@ def alike(
     """Every host of the allocation is taken to be like the one node that is known."""
     if len(allowed.hosts) == 1 and allowed.holds(next(iter(nodes))):
         return tree
-    if machine == "live":
-        notify(
-            f"{allowed.source}: each of {shown(allowed.hosts)} is taken to be like this node (--machine names others)"
-        )
+    if machine == "live" or ".xml" in machine:
+        node = "this node (--machine names others)" if machine == "live" else f"the node of {machine}"
+        notify(f"{allowed.source}: each of {shown(allowed.hosts)} is taken to be like {node}")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hosts"
         path.write_text("".join(f"{host} allocation\n" for host in allowed.hosts), encoding="ascii")

@@ -174,3 +174,62 @@ def test_refusals(ranktree: Callable, pattern: Path, tmp_path: Path) -> None:
         assert result.returncode == code, (arguments, result.stderr)
         assert text in result.stderr
         assert "Traceback" not in result.stderr
+
+
+def test_a_plan_for_ranks_of_several_threads_is_shown_in_their_slots(ranktree: Callable, tmp_path: Path) -> None:
+    """Two ranks a node of eight cores: rank order is no packing of 16 ranks into two nodes."""
+    save_stencil(tmp_path / "app.npz", (4, 4))
+    plan, machine = tmp_path / "plan.json", "node:8 package:2 core:4"
+    options = ["--machine", machine, "--threads-per-rank", 4]
+    made(ranktree, "map", tmp_path / "app.npz", *options, "-o", plan)
+    document = json.loads(
+        ranktree("report", tmp_path / "app.npz", "--plan", plan, "--machine", machine, "--json").stdout
+    )
+    assert document["notes"] == []
+    assert document["levels"]["cost_unit"] == "hop-bytes"
+    before = document["machine"]["placements"][0]
+    assert before["name"] == "identity"
+    assert document["limits"][0]["seconds"] == pytest.approx(
+        next(
+            limit["seconds"]
+            for limit in json.loads(ranktree("map", tmp_path / "app.npz", *options, "--json").stdout)["limits"]
+            if limit["placement"] == "identity"
+        )
+    )
+    command = next(each["command"] for each in document["commands"] if each["what"] == "compute the plan")
+    assert "--threads-per-rank 4" in command
+
+
+def test_a_plan_with_pins_is_not_compared_with_an_order_that_it_could_not_have(
+    ranktree: Callable, pattern: Path, tmp_path: Path
+) -> None:
+    """Forbidden PUs are not in the plan's file: where the table shows another order of ranks, none is drawn."""
+    save_stencil(tmp_path / "app.npz", (4, 4))
+    plan, machine = tmp_path / "plan.json", "node:4 core:8"
+    made(ranktree, "map", tmp_path / "app.npz", "--machine", machine, "--forbid", "n0:0-5", "-o", plan)
+    text = ranktree("report", tmp_path / "app.npz", "--plan", plan, "--machine", machine, "--json").stdout
+    document = json.loads(text)
+    assert [each["name"] for each in document["machine"]["placements"]] == ["plan"]
+    assert any("current rank order is not shown" in note for note in document["notes"])
+
+
+def test_a_matrix_may_count_messages(ranktree: Callable, tmp_path: Path) -> None:
+    """The one number of a pair is what --metric or the plan counts, as for `map`."""
+    matrix = tmp_path / "app.mat"
+    matrix.write_text("".join(" ".join(str(abs(a - b) % 3) for b in range(8)) + "\n" for a in range(8)))
+    machine = "node:2 core:4"
+    alone = ranktree("report", matrix, "--machine", machine, "--metric", "msg", "--json")
+    assert alone.returncode == 0, alone.stderr
+    assert json.loads(alone.stdout)["traffic"]["messages"] > 0
+    plan = tmp_path / "plan.json"
+    made(ranktree, "map", matrix, "--machine", machine, "--objective", "messages", "-o", plan)
+    document = json.loads(ranktree("report", matrix, "--plan", plan, "--machine", machine, "--json").stdout)
+    assert document["levels"]["unit"] == "messages"
+    assert not any("another pattern" in note for note in document["notes"])
+
+
+@pytest.mark.parametrize("words", [["--metric", "msg"], ["--unit", "pu"], ["--cost", "latency"], ["--cost", "miles"]])
+def test_options_that_place_need_a_machine_or_a_plan(ranktree: Callable, pattern: Path, words: list[str]) -> None:
+    result = ranktree("report", pattern, *words)
+    assert result.returncode == 2
+    assert words[0] in result.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ranktree.cli.options import Argument, BadParameter, Option, echo
+from ranktree.model import digits_text
 
 if TYPE_CHECKING:
     from ranktree.runs.document import Series
@@ -157,8 +158,8 @@ def runs_text(found: dict[str, Any]) -> str:
         [
             each["name"],
             str(len(each["values"])),
-            f"{each['median']:.4g} {found['unit']}",
-            f"{each['interval'][0]:.4g} to {each['interval'][1]:.4g}",
+            f"{digits_text(each['median'], 4)} {found['unit']}",
+            " to ".join(digits_text(end, 4) for end in each["interval"]),
         ]
         for each in found["series"]
     ]

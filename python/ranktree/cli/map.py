@@ -7,7 +7,7 @@ from typing import Annotated
 from ranktree.allocation import HostFile, Hosts, allocation
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.cli.output import require_writable
-from ranktree.measures import METRICS, OBJECTIVES
+from ranktree.measures import COSTS, METRICS, OBJECTIVES
 from ranktree.pins import leaf_of, parsed
 
 EXAMPLE = "ranktree map app.npz --machine cluster.json -o plan.json"
@@ -15,7 +15,6 @@ EXAMPLE = "ranktree map app.npz --machine cluster.json -o plan.json"
 ALGORITHMS = ("best", "engine", "treematch", "greedy", "round-robin", "random", "identity")
 PRESETS = ("fast", "default", "strong")
 UNITS = ("core", "pu")
-COSTS = ("hops", "latency", "bandwidth")
 MOST = 2**31 - 1
 
 
@@ -139,7 +138,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     tree = tree if threads_per_rank == 1 else tree.bundle_leaves(threads_per_rank)
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
     metric = Model(objective).loaded_metric(metric or "size")
-    whole = metric != "avg" and not comparison and objective is None
+    whole = metric != "avg" and not comparison and objective is None and parameters is None
     expanded = mapping.load_expanded(pattern, metric, collectives, whole, note)
     model = Model(minimised, parameters)
     fit_hosts(expanded, tree, note, oversubscribe)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ranktree.allocation import Allocation, HostFile, Hosts, hosts_of_launch
 from ranktree.cli.options import Argument, Exit, Option, echo
+from ranktree.cli.run import ThreadsPerRank
 
 if TYPE_CHECKING:
     from ranktree.optimize.steps import Result
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 INTERSPERSED = False
 EXAMPLE = "ranktree optimize -- mpirun -n 64 ./app"
 NO_GAIN = 4
+CLEAR = "\r\x1b[K"  # the line of progress
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
@@ -23,6 +25,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     network: Annotated[str | None, Option(help="as for `ranktree map`")] = None,
     hosts: Hosts = None,
     hostfile: HostFile = None,
+    threads_per_rank: ThreadsPerRank = None,
     runs: Annotated[int, Option(min=1, max=1000, help="of the command as it is, and by each plan, in turn")] = 5,
     metric_regex: Annotated[
         str | None, Option(help="one group: the time in the program's output [the wall time]")
@@ -48,12 +51,13 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     """
     # #lizard forgives the number of parameters: every option is one
     from ranktree.child import Interrupted  # noqa: PLC0415  the extension and numpy, for this verb only
-    from ranktree.optimize.steps import Result, Wishes, as_document, optimize  # noqa: PLC0415
+    from ranktree.optimize.steps import Reporter, Result, Wishes, as_document, optimize  # noqa: PLC0415
     from ranktree.runs.interleave import compiled  # noqa: PLC0415
     from ranktree.runs.process import ends_cleanly  # noqa: PLC0415
 
     compiled(metric_regex)
     check = "nothing" if no_verify else "hosts" if verify_hosts else "pus"
+    allowed = allocated(words, machine, network, hosts, hostfile)
     chosen = new_folder(folder or default_folder(words))
     wishes = Wishes(
         words,
@@ -61,7 +65,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         pattern,
         machine,
         network,
-        allocated(words, machine, network, hosts, hostfile),
+        allowed,
+        threads_per_rank,
         runs,
         metric_regex,
         unit,
@@ -74,7 +79,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     result = Result()
     try:
         with ends_cleanly():
-            optimize(wishes, result, notify)
+            optimize(wishes, result, Reporter(notify, note))
     except (Interrupted, RuntimeError, ValueError, OSError):
         show_left(result, chosen)
         raise
@@ -114,7 +119,12 @@ def new_folder(path: Path) -> Path:
 def notify(what: str) -> None:
     """A line of progress on a terminal."""
     if sys.stderr.isatty():
-        print(f"\r\x1b[Kranktree: {what}", end="", file=sys.stderr, flush=True)
+        print(f"{CLEAR}ranktree: {what}", end="", file=sys.stderr, flush=True)
+
+
+def note(text: str) -> None:
+    """A line that stays."""
+    echo(f"{CLEAR if sys.stderr.isatty() else ''}ranktree: {text}", err=True)
 
 
 def show_left(result: "Result", folder: Path) -> None:
@@ -128,7 +138,7 @@ def show_left(result: "Result", folder: Path) -> None:
 def text(result: "Result", folder: Path) -> str:
     """The closing lines; the sentence is the last one."""
     if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr)
+        print(CLEAR, end="", file=sys.stderr)
     lines = [f"by the model, the {name} saves {100 * gain:.1f} %" for name, gain in result.gains.items()]
     if result.runs is not None:
         from ranktree.cli.compare import runs_text  # noqa: PLC0415
@@ -136,7 +146,7 @@ def text(result: "Result", folder: Path) -> str:
         lines.append(runs_text({**result.runs, "comparison": None}))
     if result.emitted:
         lines.append(f"the launcher's own command: {result.emitted}")
-    if result.gained and result.dropped:
+    if result.dropped:
         lines.append(f"the plan replaces: {', '.join(result.dropped)}")
     lines.append(f"report: {folder / 'report.html'}")
     return "\n".join([*lines, result.sentence])

@@ -31,7 +31,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     # #lizard forgives the number of parameters: every option is one
     from ranktree import _core  # noqa: PLC0415  the extension and numpy, for this verb only
     from ranktree.cli.output import require_writable  # noqa: PLC0415
-    from ranktree.measures import METRICS  # noqa: PLC0415
+    from ranktree.measures import COSTS, METRICS  # noqa: PLC0415
     from ranktree.report.document import as_json, build  # noqa: PLC0415
     from ranktree.report.html import as_html  # noqa: PLC0415
     from ranktree.report.inputs import Request  # noqa: PLC0415
@@ -40,6 +40,11 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     require_one_of(collectives, ("model", "openmpi", "mpich", "flat", "none"), "--collectives")
     require_one_of(unit, ("core", "pu"), "--unit")
     require_one_of(metric or "size", tuple(METRICS), "--metric")
+    require_one_of(cost, COSTS, "--cost")
+    if not any((plan, machine, network, hosts, hostfile)):
+        given = {"--metric": metric is not None, "--unit": unit != "core", "--cost": cost != "hops"}
+        if option := next((name for name, value in given.items() if value), None):
+            raise BadParameter("needs a machine or a plan", param_hint=option)
     if output is not None:
         require_writable(output)
     request = Request(

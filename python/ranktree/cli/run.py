@@ -28,7 +28,8 @@ from ranktree.usable_machine import launchable
 INTERSPERSED = False
 EXAMPLE = "ranktree run --plan plan.json -- mpirun -n 64 ./app"
 STARTS_NOTHING = "ranktree: mpirun starts no rank; where it prints no reason, a node lacks a PU of the plan"
-PARAMETERS_NEED = "needs --objective bottleneck or time, and --reorder APP.npz or --pattern APP.npz"
+PARAMETERS_NEED = "needs --pattern APP.npz by bottleneck or time, or --reorder APP.npz and such an --objective"
+MOST_THREADS = 2**31 - 1
 ONLINE = Path("/sys/devices/system/cpu/online")
 Collectives = Annotated[
     str | None,
@@ -56,6 +57,16 @@ Cache = Annotated[
         help="Where --collectives auto keeps decisions for later runs [the user's cache folder].",
     ),
 ]
+ThreadsPerRank = Annotated[
+    int | None,
+    Option(
+        "--threads-per-rank",
+        min=1,
+        max=MOST_THREADS,
+        metavar="N",
+        help="So many neighbouring cores a rank [as many as each has for itself in the launch as it is].",
+    ),
+]
 NoCache = Annotated[bool, Option("--no-collectives-cache", help="Neither use nor keep decisions.")]
 
 
@@ -72,6 +83,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     network: Annotated[str | None, Option(help="The network for --pattern, as `ranktree map` takes it.")] = None,
     hosts: Hosts = None,
     hostfile: HostFile = None,
+    threads_per_rank: ThreadsPerRank = None,
     split: Annotated[
         bool,
         Option("--split", help="Answer the program's hardware splits (MPI_COMM_TYPE_HW_...) by ranktree's hsplit."),
@@ -81,13 +93,16 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         Option("--reorder", metavar="APP.npz", help="Reorder the ranks of MPI_COMM_WORLD for a recorded pattern."),
     ] = None,
     metric: Annotated[
-        str | None, Option("--metric", help="What counts for --reorder and --pattern: size [the default], msg, avg.")
+        str | None,
+        Option(
+            "--metric", help="What counts for --reorder [size] and, in place of time, for --pattern: size, msg, avg."
+        ),
     ] = None,
     objective: Annotated[
         str | None,
         Option(
             "--objective",
-            help="What --reorder, --pattern (without --metric) and --cart minimise: bytes, messages, bottleneck, time.",
+            help="What --reorder and --cart [bytes] and --pattern [time] minimise: bytes, messages, bottleneck, time.",
         ),
     ] = None,
     parameters: Annotated[
@@ -139,13 +154,16 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         refuse_without_pattern(dry_run, reorder_info)
         if objective and not grids and pattern is None:
             raise BadParameter("--objective needs --reorder APP.npz, --pattern APP.npz or --cart")
+    minimised = objective or (None if metric else "time")  # by --pattern
     metric, keys = by_objective(objective, metric, reorder_info or [])
-    seconds = objective if objective in world.SECONDS_COUNT else None
+    seconds = minimised if minimised in world.SECONDS_COUNT else None
     if parameters is not None:
-        if seconds is None or (reorder is None and pattern is None):
+        if seconds is None or (reorder is None and pattern is None) or (reorder is not None and objective is None):
             raise BadParameter(f"--parameters {PARAMETERS_NEED}")
         keys += [world.parameters_key(parameters)] if reorder is not None else []
-    source = Source(plan, Placing(pattern, metric, seconds, parameters, machine, network, hosts, hostfile))
+    source = Source(
+        plan, Placing(pattern, metric, seconds, parameters, machine, network, hosts, hostfile, threads_per_rank)
+    )
     source.check()
     if not source:
         refuse_without_plan(any((split, grids, reorder, wanted)), check, folder is not None and not dry_run)
@@ -179,8 +197,8 @@ class Source:
 
     def check(self) -> None:
         """Options that only --pattern reads."""
-        if self.placing.pattern is None and (self.placing.machine or self.placing.network):
-            raise BadParameter("--machine and --network need --pattern APP.npz")
+        if self.placing.pattern is None and (self.placing.machine or self.placing.network or self.placing.threads):
+            raise BadParameter("--machine, --network and --threads-per-rank need --pattern APP.npz")
 
     def file(self, words: Sequence[str], folder: Path) -> Path:
         """The plan's file: as given where it is for the hosts of this launch; else made anew, or refused.

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ranktree import _core
-from ranktree.pattern import expand, natural_model
+from ranktree.objective import Model, planned
 from ranktree.usable_machine import is_oversubscribed
 
 MOST_MEASURED = 2
-METRICS = ("size", "msg")
+GOALS = {"time": "time", "size": "bytes", "msg": "messages"}  # in file names and sentences
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,9 @@ class Candidate:
 
     name: str
     plan: "_core.Plan"
-    gain: float  # fraction of the cost of the placement before
+    gain: float  # fraction of the modelled time of the placement before, or of its cost
     path: Path
+    goal: str  # of GOALS
     reorders: bool = False  # the processes stay where they are, MPI_COMM_WORLD gets another order
 
     @property
@@ -29,33 +31,35 @@ class Candidate:
         return _core.plan_slots(self.plan)
 
 
-def candidates(tree: "_core.Tree", recorded: "_core.Pattern", folder: Path, seed: int) -> list[Candidate]:
-    """A plan for each metric that the pattern holds, the best on the model first."""
-    traffic = expand(recorded, natural_model(recorded))
-    known = {"size": traffic.bytes.any(), "msg": traffic.messages.any()}
-    shared = is_oversubscribed(tree, recorded.ranks)
+def candidates(tree: "_core.Tree", traffic: "_core.Pattern", folder: Path, seed: int) -> list[Candidate]:
+    """A plan for each goal that the pattern, which has no collective calls any more, has figures for; the best on the
+    model first.
+    """
+    known = {"size": bool(traffic.bytes.any()), "msg": bool(traffic.messages.any())}
+    if not any(known.values()):
+        return []
+    options = {"algorithm": "best", "seed": seed, "oversubscribe": is_oversubscribed(tree, traffic.ranks)}
     found = []
-    for metric in METRICS:
-        if not known[metric]:
+    for goal, word in GOALS.items():
+        if not known.get(goal, True):
             continue
-        plan = _core.make_plan(tree, traffic, "best", metric, seed, oversubscribe=shared)
-        found.append(Candidate(f"plan for {METRIC_WORDS[metric]}", plan, gain_of(plan), folder / f"plan.{metric}.json"))
-    if not found:
-        raise ValueError("the pattern holds no traffic: nothing to place")
+        metric, objective = ("size", "time") if goal == "time" else (goal, None)
+        plan, limits = planned(tree, traffic, metric, Model(objective), **options)
+        found.append(Candidate(f"plan for {word}", plan, gain_of(plan, limits), folder / f"plan.{goal}.json", goal))
     return sorted(found, key=lambda each: -each.gain)
 
 
-def reorderings(tree: "_core.Tree", recorded: "_core.Pattern", folder: Path, seed: int) -> list[Candidate]:
-    """Other orders of the ranks in the slots that the launch uses, for each metric; those that save something."""
-    used = used_slots(tree, list(recorded.metadata["hosts"]))
+def reorderings(tree: "_core.Tree", traffic: "_core.Pattern", folder: Path, seed: int) -> list[Candidate]:
+    """Other orders of the ranks in the slots that the launch uses, for each goal; those that save something."""
+    used = used_slots(tree, list(traffic.metadata["hosts"]))
     if used is None:
         return []
-    found = candidates(tree.with_allowed(used), recorded, folder, seed)
+    found = candidates(tree.with_allowed(used), traffic, folder, seed)
     return [
         replace(
             each,
-            name=f"reordering for {METRIC_WORDS[each.plan.metric]}",
-            path=folder / f"reorder.{each.plan.metric}.json",
+            name=f"reordering for {GOALS[each.goal]}",
+            path=folder / f"reorder.{each.goal}.json",
             reorders=True,
         )
         for each in found
@@ -77,21 +81,22 @@ def used_slots(tree: "_core.Tree", hosts: Sequence[str]) -> list[int] | None:
     return sorted(used) or None
 
 
-METRIC_WORDS = {"size": "bytes", "msg": "messages"}
-
-
-def gain_of(plan: "_core.Plan") -> float:
-    """How much less the plan costs than the traced placement, else than the current rank order."""
+def gain_of(plan: "_core.Plan", limits: Sequence[dict[str, Any]] = ()) -> float:
+    """How much less the plan takes or costs than the traced placement, else than the current rank order."""
     rows = {row.placement: row.total for row in plan.costs}
+    rows |= {limit["placement"]: limit["seconds"] for limit in limits}
     before = rows.get("traced", rows["identity"])
     return 1 - rows["plan"] / before if before > 0 else 0.0
 
 
 def worth_measuring(found: Sequence[Candidate], worthwhile: float) -> list[Candidate]:
-    """Those that save enough on the model, each placement once for plans and for orders, the two best."""
-    chosen: list[Candidate] = []
-    for each in sorted(found, key=lambda one: -one.gain):
-        known = [other.slots for other in chosen if other.reorders == each.reorders]
+    """Two that save enough on the model, that for time before others: a plan and an order where there are both."""
+    ordered = sorted(found, key=lambda one: (one.goal != "time", -one.gain))
+    distinct: list[Candidate] = []
+    for each in ordered:
+        known = [other.slots for other in distinct if other.reorders == each.reorders]
         if each.gain >= worthwhile and each.slots not in known:
-            chosen.append(each)
-    return chosen[:MOST_MEASURED]
+            distinct.append(each)
+    orders = [each for each in distinct if each.reorders]
+    plans = [each for each in distinct if not each.reorders]
+    return [*plans[:1], *orders[:1], *plans[1:], *orders[1:]][:MOST_MEASURED]

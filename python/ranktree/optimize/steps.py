@@ -1,6 +1,5 @@
 """The steps of `ranktree optimize`, from the launch to the report."""
 
-import json
 import os
 import shlex
 import shutil
@@ -17,6 +16,8 @@ from ranktree.allocation import Allocation
 from ranktree.cli.run import placing, with_libraries
 from ranktree.launcher import LaunchCommand, take_apart
 from ranktree.optimize.candidates import Candidate, candidates, reorderings, worth_measuring
+from ranktree.pattern import expand, natural_model
+from ranktree.placed_run import found_slots, slots_for
 from ranktree.report.document import build
 from ranktree.report.html import as_html
 from ranktree.report.inputs import Request
@@ -26,10 +27,9 @@ from ranktree.runs.document import Series, document, save
 from ranktree.runs.interleave import Measurement, compiled, measure
 from ranktree.runs.process import run_once, tail
 from ranktree.shim import choose, read_command
-from ranktree.usable_machine import nodes_of, usable_machine
-from ranktree.where import launch as where
-from ranktree.where.machine import machine_of
-from ranktree.world import Reorder, require_as_many_ranks
+from ranktree.traced_hosts import fit_hosts
+from ranktree.usable_machine import is_oversubscribed, nodes_of, usable_machine
+from ranktree.world import OBJECTIVE_KEY, Reorder, require_as_many_ranks
 
 FORMAT, VERSION = "ranktree-optimize", 1
 BEFORE = "before"
@@ -54,6 +54,7 @@ class Wishes:
     machine: str | None = None
     network: str | None = None
     hosts: Allocation | None = None
+    threads: int | None = None  # a rank; None: as many as it has cores for itself
     runs: int = 5
     metric_regex: str | None = None
     unit: str = "s"
@@ -62,6 +63,14 @@ class Wishes:
     worthwhile: float = 0.02
     seed: int = 1
     mpi: str | None = None
+
+
+@dataclass(frozen=True)
+class Reporter:
+    """Where the user sees what happens: a line of progress, and lines that stay."""
+
+    progress: Notify
+    note: Notify
 
 
 @dataclass
@@ -83,31 +92,41 @@ class Result:
         return bool(self.command)
 
 
-def optimize(wishes: Wishes, result: Result, notify: Notify) -> None:
+def optimize(wishes: Wishes, result: Result, reporter: Reporter) -> None:
     """Fills the result step by step, so that what is there when something fails can be kept."""
     command = take_apart(wishes.words)
     if wishes.pattern is not None:
         require_as_many_ranks(wishes.pattern, read_command(wishes.words))
-    pattern = wishes.pattern or traced(wishes, notify)
-    tree, machine = machine_for(wishes, command, notify)
-    recorded, _ = _core.load_pattern(str(pattern))
-    notify("placing")
-    found = candidates(tree, recorded, wishes.folder, wishes.seed)
-    if can_reorder(wishes):
-        found += reorderings(tree, recorded, wishes.folder, wishes.seed)
+    pattern = wishes.pattern or traced(wishes, reporter.progress)
+    tree, machine = machine_for(wishes, command, reporter)
+    reporter.progress("placing")
+    found = all_candidates(wishes, tree, pattern, reporter.note)
     for each in found:
         _core.save_plan(str(each.path), each.plan)
         result.files.append(each.path)
     result.gains = {each.name: each.gain for each in found}
     chosen = worth_measuring(found, wishes.worthwhile)
     words, result.dropped = without_placement(command)
-    best = max(found, key=lambda each: each.gain)
+    best = max(found, key=lambda each: each.gain, default=None)
     if chosen:
-        best = measured(wishes, result, words, chosen, notify)
-    if best.reorders:
+        best = measured(wishes, result, words, chosen, reporter.progress)
+    if best is None or best.reorders:
         result.dropped = []
     conclude(wishes, result, words, best, measured_any=bool(chosen))
     write_report(wishes, result, words, pattern, machine, best)
+
+
+def all_candidates(wishes: Wishes, tree: "_core.Tree", pattern: Path, note: Notify) -> list[Candidate]:
+    """Plans, and other orders where the ranks can have one; none for a program whose ranks exchange nothing."""
+    recorded, warnings = _core.load_pattern(str(pattern))
+    for warning in warnings:
+        note(f"{pattern}: {warning}")
+    traffic = expand(recorded, natural_model(recorded))
+    fit_hosts(traffic, tree, note, is_oversubscribed(tree, traffic.ranks))
+    found = candidates(tree, traffic, wishes.folder, wishes.seed)
+    if found and can_reorder(wishes):
+        found += reorderings(tree, traffic, wishes.folder, wishes.seed)
+    return found
 
 
 def can_reorder(wishes: Wishes) -> bool:
@@ -138,21 +157,20 @@ def traced(wishes: Wishes, notify: Notify) -> Path:
     return path
 
 
-def machine_for(wishes: Wishes, command: LaunchCommand, notify: Notify) -> tuple["_core.Tree", str | None]:
-    """The machine that the user names, else the hosts on which the launch puts its ranks."""
+def machine_for(wishes: Wishes, command: LaunchCommand, reporter: Reporter) -> tuple["_core.Tree", str]:
+    """The slots of the machine that the user names, else of the hosts on which the launch puts its ranks; its file."""
     path = wishes.folder / "machine.json"
     if wishes.machine is None and wishes.network is None and wishes.hosts is None:
-        notify("looking at the hosts of the launch")
-        _core.write_file(str(path), json.dumps(machine_of(where.found_by_launch(command).hosts), indent=1))
-        return _core.load_machine(str(path)).cut_at("Core"), str(path)
-    tree, described = usable_machine(wishes.machine, wishes.network, wishes.hosts, notify)
+        reporter.progress("looking at the hosts of the launch")
+        return found_slots(command, path, wishes.threads, reporter.note), str(path)
+    tree, described = usable_machine(wishes.machine, wishes.network, wishes.hosts, reporter.note)
     if described:
         if len(nodes_of(tree)) > 1:
             raise ValueError(f"--machine '{wishes.machine}' has no real hosts: give --hosts")
         here = Allocation((socket.gethostname(),), "this node", named=True)
-        tree, _ = usable_machine(wishes.machine, None, here, notify)
+        tree, _ = usable_machine(wishes.machine, None, here, reporter.note)
     _core.save_machine(str(path), tree)
-    return tree.cut_at("Core"), str(path)
+    return slots_for(tree, wishes.threads or 1), str(path)
 
 
 def measured(
@@ -163,10 +181,11 @@ def measured(
     what = Measurement(series, wishes.runs, compiled(wishes.metric_regex), wishes.limit)
     for each in chosen:
         if each.reorders:
-            order = Reorder(pattern_path(wishes), each.plan.metric, ())
+            keys = (f"{OBJECTIVE_KEY}time",) if each.goal == "time" else ()
+            order = Reorder(pattern_path(wishes), each.plan.metric, keys)
             series.append(Series(each.name, with_libraries(wishes.words, wishes.mpi, order.variables())))
             continue
-        place = wishes.folder.absolute() / f"launch.{each.plan.metric}"
+        place = wishes.folder.absolute() / f"launch.{each.goal}"
         launch = placing(words, each.path, place, ours=True)
         if wishes.check != "nothing":
             notify(f"verifying the {each.name}")
@@ -182,8 +201,9 @@ def measured(
             path = wishes.folder / "runs.json"
             save(path, result.runs)
             result.files.append(path)
-    fastest = min(series[1:], key=lambda one: median(one.values))
-    return next(each for each in chosen if each.name == fastest.name)
+    if result.runs is None:
+        raise RuntimeError("no complete round was measured")
+    return next(each for each in chosen if each.name == result.runs["comparison"]["candidate"])
 
 
 def runs_of(wishes: Wishes, series: Sequence[Series]) -> dict[str, Any] | None:
@@ -196,15 +216,16 @@ def runs_of(wishes: Wishes, series: Sequence[Series]) -> dict[str, Any] | None:
     return document([series[0], *plans], unit, label, paired=True, seed=wishes.seed)
 
 
-def conclude(wishes: Wishes, result: Result, words: list[str], best: Candidate, measured_any: bool) -> None:
+def conclude(wishes: Wishes, result: Result, words: list[str], best: Candidate | None, measured_any: bool) -> None:
     """The closing sentence, and the recommended plan where there is one."""
+    if best is None:
+        result.result, result.sentence = "no gain", "Nothing to gain: the ranks exchange nothing."
+        return
     if not measured_any:
         result.result = "no gain" if best.gain <= 0 else "not worthwhile"
         result.sentence = unmeasured(best, wishes.worthwhile)
         return
-    comparison = result.runs["comparison"] if result.runs else None
-    if comparison is None:
-        raise RuntimeError("no complete round was measured")
+    comparison = (result.runs or {})["comparison"]
     result.result = comparison["result"]
     if result.result == "faster" and comparison["ratio"] - 1 < wishes.worthwhile:
         result.result = "not worthwhile"
@@ -253,25 +274,25 @@ def run_words(wishes: Wishes, words: list[str], best: Candidate, plan: Path) -> 
     """The command that runs the program by a candidate. `words`: the launcher's without its own placement."""
     if not best.reorders:
         return ["ranktree", "run", "--plan", str(plan), "--", *words]
-    metric = [] if best.plan.metric == "size" else ["--metric", best.plan.metric]
+    goal = {"time": ["--objective", "time"], "size": [], "msg": ["--metric", "msg"]}[best.goal]
     mpi = ["--mpi", wishes.mpi] if wishes.mpi else []
-    return ["ranktree", "run", "--reorder", str(pattern_path(wishes)), *metric, *mpi, "--", *wishes.words]
+    return ["ranktree", "run", "--reorder", str(pattern_path(wishes)), *goal, *mpi, "--", *wishes.words]
 
 
 def write_report(
-    wishes: Wishes, result: Result, words: list[str], pattern: Path, machine: str | None, best: Candidate
+    wishes: Wishes, result: Result, words: list[str], pattern: Path, machine: str, best: Candidate | None
 ) -> None:
     """report.html."""
     runs = wishes.folder / "runs.json"
     page = wishes.folder / "report.html"
     request = Request(
         str(pattern),
-        plan=str(best.path),
+        plan=str(best.path) if best is not None else None,
         machine=machine,
         runs=str(runs) if result.runs is not None else None,
         output=str(page),
         worthwhile=wishes.worthwhile,
-        run=result.command or run_words(wishes, words, best, best.path),
+        run=result.command or (run_words(wishes, words, best, best.path) if best is not None else ()),
     )
     _core.write_file(str(page), as_html(build(request)))
     result.files.append(page)

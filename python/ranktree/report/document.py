@@ -10,6 +10,7 @@ from ranktree.report.inputs import WORTHWHILE, Inputs, Request, gather
 from ranktree.report.launch import Launch, shell_text
 from ranktree.report.limits import limit_rows, limits
 from ranktree.report.verdict import verdict
+from ranktree.usable_machine import is_oversubscribed
 
 FORMAT, VERSION = "ranktree-report", 1
 BY_NAME = ("treematch", "greedy", "round-robin", "random", "identity")  # algorithms that a user may have named
@@ -66,7 +67,7 @@ def program(inputs: Inputs) -> dict[str, Any]:
         "launch": list(metadata["launch"]),
         "mpi": metadata["mpi"],
         "source": metadata["source"],
-        "hosts": sorted(set(metadata["hosts"])),
+        "hosts": sorted(set(filter(None, metadata["hosts"]))),
         "complete": metadata["complete"],
         "missing": list(metadata["missing"]),
     }
@@ -80,7 +81,8 @@ def commands(inputs: Inputs) -> list[dict[str, str]]:
     if "trace" in inputs.recorded.metadata["source"]:
         steps.append(("record the pattern", launch.traced(request.pattern)))
     plan = request.plan
-    if request.source is not None:
+    reorders = "--reorder" in request.run  # it places among the slots of the launch, not on the machine
+    if request.source is not None and not reorders:
         plan = plan or "plan.json"
         words = ["ranktree", "map", request.pattern, *machine_words(request), *placing_words(inputs), "-o", plan]
         steps.append(("compute the plan", shell_text(words)))
@@ -113,6 +115,10 @@ def placing_words(inputs: Inputs) -> list[str]:
         words = ["--metric", (plan.metric if plan is not None else inputs.request.metric) or "size"]
     if inputs.request.collectives != DEFAULTS["collectives"]:
         words += ["--collectives", inputs.request.collectives]
+    if inputs.threads > 1:
+        words += ["--threads-per-rank", str(inputs.threads)]
+    if inputs.tree is not None and is_oversubscribed(inputs.tree, inputs.recorded.ranks):
+        words.append("--oversubscribe")
     seed = inputs.request.seed
     if plan is not None and inputs.request.plan is not None:
         seed = plan.seed

@@ -66,6 +66,7 @@ class Inputs:
     traffic: _core.Pattern  # collective calls as pairs
     model: str  # of the collectives
     tree: _core.Tree | None = None
+    threads: int = 1  # leaves of the machine that are one slot
     shape: Shape | None = None
     plan: _core.Plan | None = None
     before: Placed | None = None
@@ -82,8 +83,9 @@ class Inputs:
 
 def gather(request: Request) -> Inputs:
     """Reads every file and places the ranks where a machine but no plan is given. ValueError names what is wrong."""
-    recorded, warnings = read(request.pattern)
     plan = _core.load_plan(request.plan) if request.plan is not None else None
+    metric = request.metric or (plan.metric if plan is not None else None)
+    recorded, warnings = read(request.pattern, metric="msg" if metric == "msg" else None)
     notes = list(warnings)
     tree = load_tree(request, notes.append)
     inputs = combine(request, recorded, plan, tree)
@@ -99,8 +101,11 @@ def combine(
     request: Request, recorded: "_core.Pattern", plan: "_core.Plan | None", tree: "_core.Tree | None"
 ) -> Inputs:
     """The same of what is already loaded; the request's names only appear in messages and commands."""
+    threads = 1
+    if tree is not None and plan is not None and (threads := threads_of(plan, tree)) > 1:
+        tree = tree.bundle_leaves(threads)
     model = natural_model(recorded) if request.collectives == "model" else request.collectives
-    inputs = Inputs(request, recorded, expand(recorded, model), model, tree, plan=plan)
+    inputs = Inputs(request, recorded, expand(recorded, model), model, tree, threads, plan=plan)
     if tree is not None:
         fit_hosts(inputs.traffic, tree, inputs.notes.append, is_oversubscribed(tree, recorded.ranks))
     if plan is not None:
@@ -172,12 +177,42 @@ def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
         shared = is_oversubscribed(tree, inputs.traffic.ranks)
         slots = _core.compute_placement(tree, inputs.traffic, "identity", plan.metric, oversubscribe=shared)
         inputs.before = Placed("identity", "current rank order", slots.astype(np.int64))
+    if inputs.before is not None and not is_row_of(inputs.before, tree, inputs.traffic, plan):
+        inputs.notes.append(
+            f"the plan's {inputs.before.label} is not shown: it had other slots than all of this machine's, by options "
+            "such as --pin and --forbid"
+        )
+        inputs.before = None
+
+
+def is_row_of(placed: Placed, tree: "_core.Tree", traffic: "_core.Pattern", plan: "_core.Plan") -> bool:
+    """Whether a placement has the costs of its row in the plan, where both count the same traffic by the same costs."""
+    row = next(row for row in plan.costs if row.placement == placed.name)
+    if not has_costs_of(tree, plan) or tree.network is not None or len(row.weight) != len(tree.costs):
+        return True
+    leaf_of = np.ascontiguousarray(placed.slot_of, dtype=np.int32)
+    weight, _ = _core.evaluate(tree, traffic, leaf_of, plan.metric)
+    other_traffic = abs(sum(weight) - sum(row.weight)) > SAME * max(sum(weight), sum(row.weight))
+    return other_traffic or np.allclose(weight, row.weight, rtol=SAME, atol=SAME * sum(row.weight))
+
+
+def threads_of(plan: "_core.Plan", tree: "_core.Tree") -> int:
+    """How many leaves of the machine each rank of the plan has, as by `ranktree map --threads-per-rank`; 1 where the
+    ranks differ.
+    """
+    leaf_of = {(tree.host(leaf), pu): leaf for leaf in range(tree.leaf_count) for pu in tree.pus(leaf)}
+    slots = _core.plan_slots(plan)
+    counts = {len({leaf_of.get((host, pu)) for pu in pus}) for host, pus in slots}
+    return counts.pop() if len(counts) == 1 else 1
 
 
 def add_traced_only(inputs: Inputs) -> None:
     """Without a machine or a plan the traced hosts show on which node each rank was."""
     hosts = list(inputs.recorded.metadata["hosts"])
     if not hosts:
+        return
+    if "" in hosts:
+        inputs.notes.append("the hosts of some ranks were not recorded: the traced placement is not shown")
         return
     seen: dict[str, int] = {}
     traced = []
@@ -234,7 +269,10 @@ def check_traffic(inputs: Inputs, plan: "_core.Plan") -> None:
             "the hosts of the trace are not hosts of the plan: the comparison is with the current rank order"
         )
     if inputs.tree is not None and not has_costs_of(inputs.tree, plan):
-        inputs.notes.append(f"the plan's costs are not those of --cost {inputs.request.cost}: it was made with others")
+        inputs.notes.append(
+            f"the plan's costs are not those of --unit {inputs.request.unit} --cost {inputs.request.cost}: it was made "
+            "with others"
+        )
     _, _, weights = _core.graph(inputs.traffic, plan.metric)
     expected, found = float(weights.sum()) / 2, float(sum(plan.costs[0].weight)) if plan.costs else 0.0
     if plan.costs and abs(expected - found) > SAME * max(expected, found):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ranktree.model import seconds_text
+from ranktree.model import digits_text, seconds_text
 from ranktree.report.units import bytes_text, count_text, power_text
 
 SHOWN = 10
@@ -219,7 +219,7 @@ def runs(document: dict[str, Any]) -> Iterator[str]:
     if document["runs"] is None:
         return
     rows = [
-        [series["name"], str(len(series["values"])), f"{series['median']:.4g} {document['runs']['unit']}"]
+        [series["name"], str(len(series["values"])), f"{digits_text(series['median'], 4)} {document['runs']['unit']}"]
         for series in document["runs"]["series"]
     ]
     yield from columns("measured runs", ["command", "runs", "median"], rows)

@@ -1,5 +1,7 @@
 """Numbers as readers want them: `1.24 GB`, `12,345`, `3.4 ms`."""
 
+THOUSAND = 1000
+
 
 def bytes_text(value: float) -> str:
     """Three digits and a decimal unit: 1 GB = 10^9 bytes."""
@@ -12,6 +14,11 @@ def bytes_text(value: float) -> str:
 def count_text(value: float) -> str:
     """Whole numbers with commas, others with two digits behind the point."""
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.2f}"
+
+
+def weight_text(value: float) -> str:
+    """Whole numbers and large ones with commas, three digits of others, as matrices of shares have them."""
+    return f"{value:,.0f}" if value >= THOUSAND or float(value).is_integer() else f"{value:.3g}"
 
 
 def power_text(value: float) -> str:

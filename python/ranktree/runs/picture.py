@@ -3,6 +3,8 @@
 from html import escape
 from typing import Any
 
+from ranktree.model import digits_text
+
 WIDTH, LEFT, RIGHT, ROW = 780, 190, 750, 48
 RUN, MEDIAN, TEXT, AXIS = "#6b7280", "#0a6ab5", "#16191f", "#7c8592"
 
@@ -25,9 +27,8 @@ def svg(runs: dict[str, Any]) -> str:
         parts += row(each, 30 + ROW * index, lambda value: LEFT + (value - low) / span * (RIGHT - LEFT))
     parts.append(f'<line x1="{LEFT}" x2="{RIGHT}" y1="{bottom}" y2="{bottom}" stroke="{AXIS}"/>')
     for place, value in ((LEFT, low), (RIGHT, high)):
-        parts.append(
-            f'<text x="{place}" y="{bottom + 18}" text-anchor="middle" fill="{TEXT}">{value:.4g} {escape(unit)}</text>'
-        )
+        text = f"{digits_text(value, 4)} {escape(unit)}"
+        parts.append(f'<text x="{place}" y="{bottom + 18}" text-anchor="middle" fill="{TEXT}">{text}</text>')
     parts.append(f'<text x="8" y="{bottom + 46}" fill="{TEXT}">{escape(title(runs))}</text>')
     return "\n".join([*parts, "</svg>", ""])
 

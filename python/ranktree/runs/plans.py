@@ -4,6 +4,7 @@ from typing import Any
 
 from ranktree import _core
 from ranktree.report.text import columns
+from ranktree.report.units import weight_text
 
 
 def compare_plans(first: str, second: str) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def sentence(second: str, first: str, gain: float) -> str:
 def as_text(found: dict[str, Any]) -> str:
     """A row a level."""
     rows = [
-        [level, *(f"{weights[index]:,.0f}" for weights in found["weights"])]
+        [level, *(weight_text(weights[index]) for weights in found["weights"])]
         for index, level in enumerate(found["levels"])
     ]
     rows.append(["cost", *(f"{total:,.6g}" for total in found["totals"])])

@@ -1,11 +1,20 @@
 """The machine of a launch, made of its ranks' hosts: a machine file (docs/reference/formats/machine.md)."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ranktree.where.hosts import Host
+from ranktree.where.findings import Place
+from ranktree.where.hosts import Host, touched
 
 Core = tuple[int, list[int]]  # its number and its PUs
+
+
+def cores_a_rank(places: Sequence[Place], hosts: Mapping[str, Host]) -> int:
+    """How many cores every rank has for itself, as ranks of several threads have; 1 where some share a core."""
+    cores = [[(name, core) for core in touched(pus, dict(enumerate(hosts[name].cores)))] for name, pus in places]
+    sharers = Counter(core for own in cores for core in own)
+    return max(1, min(map(len, cores))) if max(sharers.values(), default=0) == 1 else 1
 
 
 class Part(NamedTuple):

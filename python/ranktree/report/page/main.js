@@ -28,9 +28,9 @@ function placementFigures(levels) {
     items.push(figure(`${text(crossing(before))} \u2192 ${text(crossing(plan))}`, `${levels.unit} between nodes: ${before.label} \u2192 plan`));
   }
   const less = before.total > 0 ? 1 - plan.total / before.total : 0;
-  items.push(figure(percentText(less), `lower cost (${levels.cost_unit}) by the plan`));
+  items.push(figure(percentText(Math.abs(less)), `${less < 0 ? "higher" : "lower"} cost (${levels.cost_unit}) by the plan`));
   if (levels.gap !== null) {
-    items.push(figure(levels.gap === 0 ? "optimal" : `\u2264 ${percentText(levels.gap)}`, levels.gap === 0 ? "no placement costs less" : "above the best placement that could exist"));
+    items.push(figure(levels.gap === 0 ? "optimal" : percentText(levels.gap).replace(/^(?=\d)/, "\u2264 "), levels.gap === 0 ? "no placement costs less" : "above the best placement that could exist"));
   }
   return items;
 }
