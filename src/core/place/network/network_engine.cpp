@@ -42,7 +42,7 @@ SearchEffort effort_of(Preset preset) {
           .near = 8,
           .passes = 10,
           .cooling = kCooling + kCoolingOfTrial * engine::context_of(preset).annealing,
-          .most = 40'000'000};
+          .most = 240e6};
 }
 
 constexpr std::int64_t kFolding = 1'500'000;  // steps of looking for folds of a grid

@@ -417,10 +417,9 @@ void anneal_nodes(const SearchInput& input, std::uint64_t seed, std::vector<Slot
   Contents contents(input, slot_of);
   const Vertex vertices = contents.graph().vertices();
   if (vertices < 2 || contents.graph().arcs.empty()) return;
-  constexpr double kMostVisits = 1e9;  // of arcs: some 10 s
-  const double visits = static_cast<double>(contents.graph().arcs.size()) / vertices;
-  const auto trials = std::min({static_cast<std::int64_t>(input.effort.cooling * vertices), input.effort.most,
-                                static_cast<std::int64_t>(kMostVisits / visits)});
+  constexpr double kFewVisits = 6;  // the other work of a step takes as long
+  const double visits = std::max(kFewVisits, static_cast<double>(contents.graph().arcs.size()) / vertices);
+  const auto trials = static_cast<std::int64_t>(std::min(input.effort.cooling * vertices, input.effort.most / visits));
   const auto phases = (trials + MovingNodes::kTrialsOfPhase - 1) / MovingNodes::kTrialsOfPhase;
   MovingNodes nodes(input, contents, seed);
   engine::anneal(nodes, static_cast<int>(phases), [&](std::int64_t) { return input.go_on(); });

@@ -15,7 +15,7 @@ struct SearchEffort {
   int near;           // nodes around each of them that are tried
   int passes;         // visits of vertices at most, per vertex on average
   double cooling;     // steps of annealing per vertex, 0: none
-  std::int64_t most;  // steps of annealing in all
+  double most;        // arcs that annealing visits in all
 };
 
 // The input of every search. Vertex i is rank i.
