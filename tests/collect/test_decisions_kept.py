@@ -27,7 +27,7 @@ def run(mpi, compiled, build_folder: Path, tmp_path: Path) -> Run:
     program = compiled(mpi.name, SOURCES / "loop.c", "-O1")
     slow = compiled(mpi.name, SOURCES / "slow_allreduce.c", "-O1", "-shared", "-fPIC", "-ldl")
 
-    def start(calls: int, cache: Path, before: Sequence[object] = ()) -> str:
+    def start(calls: int, cache: Path, before: Sequence[object] = (), last: Sequence[object] = ()) -> str:
         log = tmp_path / "log"
         log.unlink(missing_ok=True)
         variables = {
@@ -36,7 +36,7 @@ def run(mpi, compiled, build_folder: Path, tmp_path: Path) -> Run:
             "RANKTREE_COLL_LOG": log,
             "RANKTREE_COLL_CACHE": cache,
         }
-        program_words = ("env", *(f"{name}={value}" for name, value in variables.items()), program, calls, 4096)
+        program_words = ("env", *(f"{name}={value}" for name, value in variables.items()), program, calls, 4096, *last)
         words = [*before, *mpi.launch(2, *program_words)]
         result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
         assert result.returncode == 0, result.stderr
@@ -51,10 +51,10 @@ def run(mpi, compiled, build_folder: Path, tmp_path: Path) -> Run:
     return start
 
 
-def decided_run(run: Run, cache: Path, before: Sequence[object] = ()) -> str:
+def decided_run(run: Run, cache: Path, before: Sequence[object] = (), last: Sequence[object] = ()) -> str:
     """The log of the first run that serves calls: on a busy machine that takes more of them."""
     for calls in (600, 1200, 2400):
-        text = run(calls, cache, before)
+        text = run(calls, cache, before, last)
         if "allreduce 0 of" not in text:
             return text
     pytest.fail(f"nothing was decided: {text}")
@@ -65,6 +65,14 @@ def test_a_gain_on_a_node_is_known_for_as_many_ranks_and_cpus(mpi: Mpi, tmp_path
     command = mpi.launch(1, mpi.program("collect_gain_on_node"), tmp_path)
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (result.returncode, result.stdout.split("\n")) == (0, ["0 0", "0 0", "0 0", "1 0", "1 0", ""]), result.stderr
+
+
+def test_a_communicator_that_is_never_freed_loses_no_decisions(run: Run, tmp_path: Path) -> None:
+    """MPI_Finalize leaves its attributes, and what they hold."""
+    cache = tmp_path / "cache"
+    decided_run(run, cache, last=("never-freed",))
+    (file,) = cache.iterdir()
+    assert "|allreduce 16K-32K|" in file.read_text(encoding="utf-8")
 
 
 def test_a_later_run_starts_decided(run: Run, tmp_path: Path) -> None:

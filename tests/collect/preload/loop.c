@@ -1,4 +1,5 @@
-/* "loop N COUNT": N allreduces of COUNT integers. Every rank prints whether all had the right result. */
+/* "loop N COUNT [never-freed]": N allreduces of COUNT integers, with the third word also 20 on another communicator.
+   Every rank prints whether all had the right result. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,11 @@ int main(int argc, char** argv) {
     for (int i = 0; i < count; ++i) {
       if (out[i] != size * (size - 1) / 2 + size * (i % 7 + call)) right = 0;
     }
+  }
+  if (argc > 3) {
+    MPI_Comm other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    for (int call = 0; call < 20; ++call) MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, other);
   }
   printf("%s\n", right ? "right" : "wrong");
   free(in);
