@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 LONGEST = 1 << 50  # bytes
@@ -53,7 +54,7 @@ def seconds_text(seconds: float) -> str:
 def digits_text(value: float, digits: int = 3) -> str:
     """So many digits, more before the point; never an exponent."""
     text = f"{value:.{digits}g}"
-    return f"{value:,.0f}" if "e+" in text else text
+    return f"{value:,.0f}" if "e+" in text else format(Decimal(text), "f")
 
 
 def text_of(choice: str) -> str:

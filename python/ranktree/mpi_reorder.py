@@ -1,6 +1,7 @@
 """Rank reordering (reorder-2011) for mpi4py: the calls of ranktree.mpi that make communicators in a better order."""
 
 import ctypes
+import numbers
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -209,7 +210,7 @@ def Compute_dims(
     ValueError
         Where the lengths of lists do not fit together.
     """
-    lengths = [0] * dims if isinstance(dims, int) else dims
+    lengths = lengths_of(dims)
     *arguments, grid = grid_arguments(lengths, weights, periods, info)
     call("Dims_create", comm, *arguments, grid)
     return list(grid)[: len(lengths)]
@@ -249,7 +250,7 @@ def Create_cart_weighted(
     ValueError
         Where the lengths of lists do not fit together.
     """
-    arguments = grid_arguments([0] * dims if isinstance(dims, int) else dims, weights, periods, info)
+    arguments = grid_arguments(lengths_of(dims), weights, periods, info)
     made = handle_of(MPI.COMM_NULL)
     call("Cart_create_weighted", comm, *arguments, ctypes.byref(made))
     return communicator(made.value, MPI.Cartcomm)
@@ -404,6 +405,11 @@ def require_graph(
     edges = sum(max(degree, 0) for degree in degrees)
     require_length("destinations", destinations, edges)
     require_length("weights", weights, edges)
+
+
+def lengths_of(dims: Any) -> Sequence[int]:
+    """Lengths as they are; zeros, which are to be chosen, for a number of dimensions."""
+    return [0] * int(dims) if isinstance(dims, numbers.Integral) else dims
 
 
 def grid_arguments(

@@ -2,16 +2,17 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ranktree import _core
 from ranktree.allocation import allocation, hosts_of_launch
 from ranktree.child import import_with_threads
 from ranktree.launch_files import claim, write_files
 from ranktree.launcher import LaunchCommand, take_apart
-from ranktree.usable_machine import Notify, usable_machine
+from ranktree.usable_machine import Notify, usable_machine, usable_slots
 
 
 @dataclass(frozen=True)
@@ -69,17 +70,33 @@ def machine_of_launch(wanted: Placing, words: Sequence[str], folder: Path, notif
 def found_slots(command: LaunchCommand, path: Path, threads: int | None, notify: Notify) -> _core.Tree:
     """The slots of the hosts on which the launcher puts ranks, which `path` then describes.
 
-    Unless `threads` names a number, a slot has as many cores as every rank has for itself in the launch as it is.
+    Unless `threads` names a number, a slot has as many cores as every rank has for itself in that launch, or fewer
+    where the caches and packages hold too few such slots.
     """
     from ranktree.where import launch  # noqa: PLC0415  only where no machine is named
     from ranktree.where.machine import cores_a_rank, machine_of  # noqa: PLC0415
 
     found = launch.found_by_launch(command)
-    write_files(path.parent, [(path.name, json.dumps(machine_of(found.hosts), indent=1), False)], force=True)
+    try:
+        tree = written_machine(path, machine_of(found.hosts))
+    except _core.Error as error:  # no common order of levels
+        notify(f"{error}: caches do not count")
+        for host in found.hosts.values():
+            host.caches = []
+        tree = written_machine(path, machine_of(found.hosts))
+    if threads is not None:
+        return slots_for(tree, threads)
     own = cores_a_rank(found.places, found.hosts)
-    if threads is None and own > 1:
-        notify(f"each rank keeps {own} cores, as in the launch as it is (--threads-per-rank)")
-    return slots_for(_core.load_machine(os.fspath(path)), threads or own)
+    fitting = next((n for n in range(own, 1, -1) if usable_slots(slots_for(tree, n)) >= len(found.places)), 1)
+    if own > 1:
+        notify(f"each rank gets {fitting} of its {own} cores (--threads-per-rank names another number)")
+    return slots_for(tree, fitting)
+
+
+def written_machine(path: Path, document: Mapping[str, Any]) -> _core.Tree:
+    """The machine of a file that is written; one that is there is replaced."""
+    write_files(path.parent, [(path.name, json.dumps(document, indent=1), False)], force=True)
+    return _core.load_machine(os.fspath(path))
 
 
 def slots_for(tree: _core.Tree, threads: int) -> _core.Tree:

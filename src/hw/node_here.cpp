@@ -3,8 +3,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -65,7 +68,14 @@ std::string node_name(NodeIdentity identity) {
 std::vector<std::string> switches_here(const std::string& source) {
   if (source == "none") return {};
   const std::string file = source == "auto" ? variable("RANKTREE_NETWORK") : source;
-  if (!file.empty()) return io::switches_above(io::load_network(file), host_here());
+  if (!file.empty()) {
+    static std::mutex mutex;
+    static std::map<std::pair<std::string, std::string>, std::vector<std::string>> known;  // by file and host
+    const std::scoped_lock lock(mutex);
+    const std::pair key(file, host_here());
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+    return known.emplace(key, io::switches_above(io::load_network(file), key.second)).first->second;
+  }
   return io::switches_of_address(variable("SLURM_TOPOLOGY_ADDR"), variable("SLURM_TOPOLOGY_ADDR_PATTERN"), host_here());
 }
 

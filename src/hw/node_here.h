@@ -27,7 +27,8 @@ std::string node_name(NodeIdentity identity);
 
 // The names of the switches above this node, outermost first. `source` is "auto", "none" or a file that
 // io::read_network accepts. "auto" is the file that RANKTREE_NETWORK names, else SLURM_TOPOLOGY_ADDR if it contains
-// this host's name last, else nothing. A host that is not in the file is below no switch. Throws core::Error.
+// this host's name last, else nothing. A host that is not in the file is below no switch. A process
+// reads a file once. Throws core::Error.
 std::vector<std::string> switches_here(const std::string& source);
 
 }  // namespace ranktree::hw

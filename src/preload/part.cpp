@@ -33,6 +33,8 @@ namespace {
 constexpr std::uint64_t kFirstPairs = 64;  // with its header just under a page
 constexpr std::uint64_t kFirstCalls = 64;
 constexpr std::uint64_t kFirstSends = 8;
+constexpr std::uint64_t kMostSends = 1000;  // each takes 1 KiB, and no communicator gives it back; then
+constexpr std::uint64_t kOthers = 0;        // is the communicator of all others
 constexpr std::uint64_t kFirstLog = layout::kPageBytes - sizeof(layout::SectionHeader);
 constexpr std::uint64_t kFirstPhases = 128;
 constexpr std::uint64_t kFirstCuts = kFirstLog / sizeof(layout::Cut);
@@ -206,9 +208,10 @@ bool Part::grow_table(layout::SectionKind kind) noexcept {
   return true;
 }
 
-// Open addressing, linear probing, at most half full.
+// Open addressing, linear probing, at most half full. `adds`: a cell that is not there is made.
 template <typename Cell, typename Same>
-Cell* Part::find(layout::SectionKind kind, std::uint64_t hash, const Same& same, const Cell& fresh) noexcept {
+Cell* Part::find(layout::SectionKind kind, std::uint64_t hash, const Same& same, const Cell& fresh,
+                 bool adds) noexcept {
   while (true) {
     layout::SectionHeader* header = sections_[kind].header;
     auto* cells = reinterpret_cast<Cell*>(sections_[kind].body());
@@ -217,6 +220,7 @@ Cell* Part::find(layout::SectionKind kind, std::uint64_t hash, const Same& same,
     for (; cells[at].key != 0; at = (at + 1) & mask) {
       if (same(cells[at])) return &cells[at];
     }
+    if (!adds) return nullptr;
     if (2 * header->used < header->capacity) {
       cells[at] = fresh;
       ++header->used;
@@ -242,7 +246,10 @@ layout::SendCell* Part::sends(std::uint64_t key, std::uint64_t communicator) noe
   const auto same = [key, communicator](const layout::SendCell& cell) {
     return cell.key == key && cell.communicator == communicator;
   };
-  return find<layout::SendCell>(layout::kSends, spread(key ^ communicator), same, {key, communicator, {}});
+  const bool adds = communicator == kOthers || sections_[layout::kSends].header->used < kMostSends;
+  const layout::SendCell fresh{key, communicator, {}};
+  layout::SendCell* found = find<layout::SendCell>(layout::kSends, spread(key ^ communicator), same, fresh, adds);
+  return found != nullptr || adds ? found : sends(key, kOthers);
 }
 
 // In a section whose cells follow one another.

@@ -93,7 +93,8 @@ class Part {
   template <typename Cell>
   bool grow_table(layout::SectionKind kind) noexcept;
   template <typename Cell, typename Same>
-  Cell* find(layout::SectionKind kind, std::uint64_t hash, const Same& same, const Cell& fresh) noexcept;
+  Cell* find(layout::SectionKind kind, std::uint64_t hash, const Same& same, const Cell& fresh,
+             bool adds = true) noexcept;
 
   std::string path_;
   int file_ = -1;

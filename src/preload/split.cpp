@@ -107,13 +107,17 @@ int pass_on(const char* name, MPI_Comm comm, Function next, Arguments... argumen
   return next == nullptr ? refuse(name, comm) : next(arguments...);
 }
 
+// Those of another world may not: Open MPI 5 spawns processes without LD_PRELOAD.
+bool all_may_vote(MPI_Comm comm) noexcept {
+  return !is_intracommunicator(comm) || !mpi::world_exists() || mpi::is_within_own_world(comm);
+}
+
 }  // namespace
 
 std::optional<int> split_by_machine(const Call& call, MPI_Comm comm, int split_type, int key, MPI_Info info,
                                     MPI_Comm* newcomm) noexcept {
   if (!call.outermost() || !wanted()) return {};
-  // Those of another world may not vote: Open MPI 5 spawns processes without LD_PRELOAD.
-  if (is_intracommunicator(comm) && mpi::world_exists() && !mpi::is_within_own_world(comm)) return {};
+  if (!all_may_vote(comm)) return {};
   const auto type = mpi::our_type(split_type);
   const bool of_process_set = type == int{RANKTREE_COMM_TYPE_RESOURCE_GUIDED} && names_process_set(info);
   if (!all_ours(comm, type.has_value(), Ours::instance().complete() && !of_process_set)) return {};
@@ -123,7 +127,7 @@ std::optional<int> split_by_machine(const Call& call, MPI_Comm comm, int split_t
 namespace {
 
 bool collective_is_ours(MPI_Comm comm) noexcept {
-  return wanted() && all_ours(comm, true, Ours::instance().complete());
+  return wanted() && all_may_vote(comm) && all_ours(comm, true, Ours::instance().complete());
 }
 bool local_is_ours() noexcept { return wanted() && Ours::instance().complete(); }
 

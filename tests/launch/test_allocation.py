@@ -11,9 +11,12 @@ import pytest
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree import _core
 from ranktree.allocation import Allocation, allocation, of_job, other_hosts
-from ranktree.placed_run import Placing
+from ranktree.launcher import LaunchCommand
+from ranktree.placed_run import Placing, found_slots
 from ranktree.placed_run import make_plan as plan_of_run
 from ranktree.usable_machine import nodes_of, usable_machine
+from ranktree.where.hosts import Host
+from ranktree.where.launch import Found
 
 from tests.helpers.launches import HERE, PUS, environment, places
 
@@ -170,6 +173,63 @@ def test_run_places_a_pattern_and_runs_in_one_step(ranktree, where, mpiexec, tmp
     assert len({pus for _, pus in found.values()}) == 2, "each rank has a core of its own"
     assert not list(tmp_path.glob(".ranktree-*"))
     assert (tmp_path / "new/files/plan.json").exists() == bool(folder)
+
+
+@pytest.mark.skipif(len(PUS) < 2, reason="two PUs are needed")
+def test_a_pattern_replaces_options_that_place(ranktree, where, mpiexec, tmp_path: Path) -> None:
+    """The launch with them shows what each rank has; the plan has it in their place."""
+    np.save(tmp_path / "two.npy", np.ones((2, 2)))
+    bound = ["-bind-to", "core"] if mpiexec.endswith("mpich") else ["--bind-to", "core"]
+    words = ["run", "--pattern", tmp_path / "two.npy", "--verify", "--", mpiexec, "-n", 2, *bound, where]
+    result = ranktree(*words, env=environment(), cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert f"ranktree: the plan replaces: {' '.join(bound)}" in result.stderr
+    assert len({pus for _, pus in places(result.stdout).values()}) == 2
+    refused = ranktree("run", "--threads-per-rank", 2, "--collectives", "auto", "--", mpiexec, "-n", 2, where)
+    assert (refused.returncode, "--threads-per-rank need" in refused.stderr) == (2, True)
+
+
+TWO_BY_TEN = Host("n0", [[*range(10)], [*range(10, 20)]], cores=[[pu] for pu in range(20)])
+
+
+def found_on(monkeypatch: pytest.MonkeyPatch, places: list, hosts: list[Host]) -> None:
+    """What a launch shows from now on."""
+    for host in hosts:
+        host.usable = host.cores
+    found = Found("mpich", "4.0.2", "", places, {host.name: host for host in hosts})
+    monkeypatch.setattr("ranktree.where.launch.found_by_launch", lambda _: found)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "each", "threads", "slots", "noted"),
+    [
+        (4, 5, None, 5, "each rank gets 5 of its 5 cores"),
+        (5, 4, None, 3, "each rank gets 3 of its 4 cores"),  # no slot of four in what a package leaves over
+        (5, 4, 2, 2, None),
+        (5, 1, None, 1, None),
+    ],
+)
+def test_slots_of_a_launch_fit_its_ranks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ranks: int, each: int, threads: int | None, slots: int, noted: str
+) -> None:
+    found_on(monkeypatch, [("n0", [*range(each * rank, each * rank + each)]) for rank in range(ranks)], [TWO_BY_TEN])
+    notes: list[str] = []
+    tree = found_slots(LaunchCommand([], "mpiexec", "mpich", (4,)), tmp_path / "machine.json", threads, notes.append)
+    assert {len(tree.pus(leaf)) for leaf in range(tree.leaf_count)} == {slots}
+    assert [note.partition(" (")[0] for note in notes] == ([noted] if noted else [])
+
+
+def test_hosts_without_a_common_order_of_levels_have_no_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Several L3 to a NUMA node on one, several NUMA nodes to an L3 on the other."""
+    cores, one, two = [[pu] for pu in range(8)], [*range(4)], [*range(4, 8)]
+    halves = [[0, 1], [2, 3], [4, 5], [6, 7]]
+    epyc = Host("a", [one, two], {0: one, 1: two}, cores, [(3, half) for half in halves])
+    xeon = Host("b", [one, two], dict(enumerate(halves)), cores, [(3, one), (3, two)])
+    found_on(monkeypatch, [("a", [0]), ("b", [0])], [epyc, xeon])
+    notes: list[str] = []
+    tree = found_slots(LaunchCommand([], "mpiexec", "mpich", (4,)), tmp_path / "machine.json", None, notes.append)
+    assert tree.levels == ["Cluster", "Node", "Package", "NUMANode", "Core"]
+    assert [note.endswith("caches do not count") for note in notes] == [True]
 
 
 def test_a_refused_run_makes_no_folder(ranktree, where, mpiexec, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from ranktree.optimize.candidates import (
     used_slots,
     worth_measuring,
 )
-from ranktree.optimize.steps import Result, Wishes, all_candidates, conclude
+from ranktree.optimize.steps import Result, Wishes, all_candidates, conclude, write_report
 from ranktree.rewrite import without_placement
 from ranktree.runs.document import Series, document
 from ranktree.where.hosts import hosts_in
@@ -80,9 +80,14 @@ def test_a_pattern_without_messages_has_no_plan_for_them(tmp_path: Path) -> None
 
 
 def test_ranks_that_exchange_nothing_have_nothing_to_gain(tmp_path: Path) -> None:
-    tree = _core.load_machine("node:4 core:4").cut_at("Core")
-    assert candidates(tree, pattern_of(np.zeros((16, 16)), np.zeros((16, 16))), tmp_path, 1) == []
+    """More ranks than cores, too."""
+    tree = _core.load_machine("core:4").cut_at("Core")
+    pattern = pattern_of(np.zeros((16, 16)), np.zeros((16, 16)))
+    _core.save_pattern(str(tmp_path / "app.npz"), pattern)
+    assert candidates(tree, pattern, tmp_path, 1) == []
     found = Result()
+    write_report(Wishes(["true"], tmp_path), found, ["true"], tmp_path / "app.npz", "core:4", None)
+    assert found.files == [tmp_path / "report.html"]
     conclude(Wishes(["true"], tmp_path), found, ["true"], None, measured_any=False)
     assert (found.result, found.sentence, found.gained) == (
         "no gain",

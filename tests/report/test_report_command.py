@@ -221,6 +221,8 @@ def test_a_matrix_may_count_messages(ranktree: Callable, tmp_path: Path) -> None
     alone = ranktree("report", matrix, "--machine", machine, "--metric", "msg", "--json")
     assert alone.returncode == 0, alone.stderr
     assert json.loads(alone.stdout)["traffic"]["messages"] > 0
+    described = ranktree("report", matrix, "--metric", "msg", "--json")
+    assert json.loads(described.stdout)["traffic"]["bytes"] == 0
     plan = tmp_path / "plan.json"
     made(ranktree, "map", matrix, "--machine", machine, "--objective", "messages", "-o", plan)
     document = json.loads(ranktree("report", matrix, "--plan", plan, "--machine", machine, "--json").stdout)
@@ -228,7 +230,7 @@ def test_a_matrix_may_count_messages(ranktree: Callable, tmp_path: Path) -> None
     assert not any("another pattern" in note for note in document["notes"])
 
 
-@pytest.mark.parametrize("words", [["--metric", "msg"], ["--unit", "pu"], ["--cost", "latency"], ["--cost", "miles"]])
+@pytest.mark.parametrize("words", [["--unit", "pu"], ["--cost", "latency"], ["--cost", "miles"]])
 def test_options_that_place_need_a_machine_or_a_plan(ranktree: Callable, pattern: Path, words: list[str]) -> None:
     result = ranktree("report", pattern, *words)
     assert result.returncode == 2

@@ -9,8 +9,10 @@ import pytest
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree import _core
 from ranktree.mapping import sentence
+from ranktree.model import seconds_text
 from ranktree.report.document import build
-from ranktree.report.inputs import Request
+from ranktree.report.inputs import Request, threads_of
+from ranktree.report.units import weight_text
 
 MACHINE = "node:4 core:2"
 
@@ -66,3 +68,20 @@ def test_the_command_for_a_plan_names_its_algorithm_and_seed(tmp_path: Path) -> 
     document = report(tmp_path, machine=MACHINE)
     (command,) = [each["command"] for each in document["commands"] if each["what"] == "compute the plan"]
     assert "--metric size --algorithm greedy --seed 7 -o" in command
+
+
+def test_figures_have_no_exponent() -> None:
+    assert [seconds_text(value) for value in (1234.4, 0.99963, 0.9994, 2.5e-13)] == [
+        "1,234 s", "1 s", "999 ms", "0.00025 ns",
+    ]  # fmt: skip
+    assert [weight_text(value) for value in (999.7, 12345.0, 0.125, 1e-6)] == ["1,000", "12,345", "0.125", "0.000001"]
+
+
+def test_a_plan_with_pus_that_the_machine_lacks_is_not_taken_for_one_of_threads(tmp_path: Path) -> None:
+    """Two hardware threads of each core on a machine file with one."""
+    save_random(tmp_path / "app.npz", 1)
+    pattern, _ = _core.load_pattern(str(tmp_path / "app.npz"))
+    machine = _core.load_machine("node:4 core:2 pu:2").cut_at("Core")
+    plan = _core.make_plan(machine, pattern)
+    assert threads_of(plan, _core.load_machine("node:4 core:2").cut_at("Core")) == 1
+    assert threads_of(plan, _core.load_machine("node:4 core:2 pu:2")) == 2

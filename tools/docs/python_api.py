@@ -30,7 +30,7 @@ The collectives of `ranktree.mpi` (`Bcast`, `Ibcast`, `Bcast_init`, `Reduce`, ..
 arguments, with the communicator in front: `ranktree.mpi.Allreduce(comm, sendbuf, recvbuf, op=MPI.SUM)`. Nonblocking
 forms return a `ranktree.mpi.Request`."""
 MADE_BY_CALLS = {"Plan", "Level", "Levels", "Request"}  # no user calls their constructors
-HELPERS = {"periods_of", "require_graph", "require_length", "weight_list"}
+HELPERS = {"lengths_of", "periods_of", "require_graph", "require_length", "weight_list"}
 
 
 def page() -> str:

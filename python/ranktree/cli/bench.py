@@ -3,7 +3,8 @@
 import json as json_module
 import shutil
 import subprocess
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -110,30 +111,37 @@ def of_launcher(starter: str, known: dict[str, Path]) -> str:
     return names[0]
 
 
-def run(words: Sequence[str]) -> Iterator[dict[str, Any]]:
+def run(words: Sequence[str], is_last: Callable[[dict[str, Any]], bool] = lambda _: False) -> Iterator[dict[str, Any]]:
     """The lines that rank 0 prints, as they come. RuntimeError when the launch fails.
 
-    A signal to terminate this process terminates the launch, too.
+    After the line that is the last, the launch has a few seconds to end, and is ended then: PRRTE 3 hangs after its
+    last rank once in 50 launches. A signal to terminate this process terminates the launch, too.
     """
-    from ranktree.runs.process import ends_cleanly  # noqa: PLC0415  where something is started
+    from ranktree.runs.process import GRACE_SECONDS, end, ends_cleanly  # noqa: PLC0415  where something is started
 
     with ends_cleanly():
         try:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, process_group=0)
         except OSError as error:
             raise OSError(f"{words[0]}: {error.strerror}") from None
-        ended = False
+        code: int | None = None
         try:
+            done = False
             for line in process.stdout or ():
-                if line.startswith('{"'):
-                    yield json_module.loads(line)
-            ended = True
+                if line.startswith(b'{"'):
+                    found = json_module.loads(line)
+                    yield found
+                    if done := is_last(found):
+                        break
+            code = 0 if done else process.wait()
+            if done:
+                with suppress(subprocess.TimeoutExpired):
+                    code = process.wait(GRACE_SECONDS)
         finally:
-            if not ended:
-                process.terminate()
-            process.wait()
-    if process.returncode != 0:
-        raise RuntimeError(f"{words[0]}: exit code {process.returncode}")
+            if process.poll() is None:
+                end(process)
+    if code != 0:
+        raise RuntimeError(f"{words[0]}: exit code {code}")
 
 
 def table(lines: Iterator[dict[str, Any]]) -> Iterator[str]:

@@ -27,7 +27,11 @@ def program_beside(bench: Path) -> Path:
 
 def printed(words: Sequence[str], kind: str) -> dict[str, Any]:
     """The document of one format among the lines that a launch prints."""
-    found = [line for line in run(words) if line.get("format") == kind]
+
+    def is_document(line: dict[str, Any]) -> bool:
+        return line.get("format") == kind
+
+    found = list(filter(is_document, run(words, is_document)))
     if len(found) != 1:
         raise RuntimeError(f"{words[0]}: expected one line of {kind}, found {len(found)}")
     return found[0]

@@ -75,7 +75,8 @@ def compare_files(words: list[str], seed: int) -> dict[str, Any]:
         raise ValueError(f"{words[1]}: expected times in {file['unit']}, found {other_file['unit']}")
     if one.name == other.name:
         one.name, other.name = words
-    return document([one, other], file["unit"], file["what"], paired=False, seed=seed)
+    paired = file == other_file and bool((file.get("comparison") or {}).get("paired"))
+    return document([one, other], file["unit"], file["what"], paired=paired, seed=seed)
 
 
 def format_of(path: str) -> str | None:
@@ -111,7 +112,7 @@ def measure_all(what: Any, unit: str, seed: int, output: Path | None) -> dict[st
     try:
         with ends_cleanly():
             measure(what, show_progress(what.runs))
-    except (Interrupted, RuntimeError, ValueError):
+    except (Interrupted, RuntimeError, ValueError, OSError):
         if output is not None and what.series[0].values:
             save(output, result())
             print(f"ranktree: {output}: holds the {len(what.series[0].values)} complete rounds", file=sys.stderr)

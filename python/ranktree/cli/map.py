@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ranktree.allocation import HostFile, Hosts, allocation
-from ranktree.cli.options import Argument, BadParameter, Option, echo
+from ranktree.cli.options import LARGEST, Argument, BadParameter, Option, echo
 from ranktree.cli.output import require_writable
 from ranktree.measures import COSTS, METRICS, OBJECTIVES
 from ranktree.pins import leaf_of, parsed
@@ -15,7 +15,6 @@ EXAMPLE = "ranktree map app.npz --machine cluster.json -o plan.json"
 ALGORITHMS = ("best", "engine", "treematch", "greedy", "round-robin", "random", "identity")
 PRESETS = ("fast", "default", "strong")
 UNITS = ("core", "pu")
-MOST = 2**31 - 1
 
 
 def choice(value: str, allowed: tuple[str, ...], option: str) -> str:
@@ -90,9 +89,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
     seed: Annotated[int, Option(min=0, max=2**64 - 1, help="of every random choice")] = 1,
     oversubscribe: Annotated[bool, Option("--oversubscribe", help="let ranks share a place")] = False,
-    threads_per_rank: Annotated[int, Option(min=1, max=MOST, help="so many neighbouring places a rank")] = 1,
+    threads_per_rank: Annotated[int, Option(min=1, max=LARGEST, help="so many neighbouring places a rank")] = 1,
     preset: Annotated[str, Option(help="how hard the engine searches: fast, default or strong")] = "default",
-    threads: Annotated[int, Option(min=1, max=MOST, help="at most so many; the plan does not depend on it")] = 1,
+    threads: Annotated[int, Option(min=1, max=LARGEST, help="at most so many; the plan does not depend on it")] = 1,
     time_limit: Annotated[float | None, Option(above=0, help="SECONDS, then the best found so far is kept")] = None,
     forbid: Annotated[list[str] | None, Option(help="PUs not to use: 0,2-3 on every host, or HOST:0,2-3")] = None,
     pin: Annotated[list[str] | None, Option(help="RANK=PU or RANK=HOST:PU: where a rank must sit")] = None,

@@ -146,7 +146,7 @@ def text(result: "Result", folder: Path) -> str:
         lines.append(runs_text({**result.runs, "comparison": None}))
     if result.emitted:
         lines.append(f"the launcher's own command: {result.emitted}")
-    if result.dropped:
+    if result.gained and result.dropped:
         lines.append(f"the plan replaces: {', '.join(result.dropped)}")
     lines.append(f"report: {folder / 'report.html'}")
     return "\n".join([*lines, result.sentence])

@@ -18,6 +18,8 @@ from typing import Any, NoReturn, Union, cast, get_args, get_origin
 
 from ranktree.cli import config
 
+LARGEST = 2**31 - 1  # of what becomes a C int
+
 
 class BadParameter(Exception):
     """Wrong usage: one line, after the name of the option it is about where there is one."""

@@ -42,7 +42,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     require_one_of(metric or "size", tuple(METRICS), "--metric")
     require_one_of(cost, COSTS, "--cost")
     if not any((plan, machine, network, hosts, hostfile)):
-        given = {"--metric": metric is not None, "--unit": unit != "core", "--cost": cost != "hops"}
+        given = {"--unit": unit != "core", "--cost": cost != "hops"}
         if option := next((name for name, value in given.items() if value), None):
             raise BadParameter("needs a machine or a plan", param_hint=option)
     if output is not None:

@@ -17,11 +17,11 @@ from typing import Annotated
 from ranktree import _core, collectives, verify, world
 from ranktree.allocation import HostFile, Hosts, other_hosts
 from ranktree.child import become, become_result, run_through
-from ranktree.cli.options import Argument, BadParameter, Option, echo
+from ranktree.cli.options import LARGEST, Argument, BadParameter, Option, echo
 from ranktree.launch_files import claim, write_files
 from ranktree.launcher import LaunchCommand, slurm_binds, take_apart
 from ranktree.placed_run import Placing, make_plan
-from ranktree.rewrite import environment, kept_options, launcher_for, rewrite, visible
+from ranktree.rewrite import environment, kept_options, launcher_for, rewrite, visible, without_placement
 from ranktree.shim import Command, choose, handed_on, read_command, with_shim
 from ranktree.usable_machine import launchable
 
@@ -29,7 +29,6 @@ INTERSPERSED = False
 EXAMPLE = "ranktree run --plan plan.json -- mpirun -n 64 ./app"
 STARTS_NOTHING = "ranktree: mpirun starts no rank; where it prints no reason, a node lacks a PU of the plan"
 PARAMETERS_NEED = "needs --pattern APP.npz by bottleneck or time, or --reorder APP.npz and such an --objective"
-MOST_THREADS = 2**31 - 1
 ONLINE = Path("/sys/devices/system/cpu/online")
 Collectives = Annotated[
     str | None,
@@ -62,9 +61,9 @@ ThreadsPerRank = Annotated[
     Option(
         "--threads-per-rank",
         min=1,
-        max=MOST_THREADS,
+        max=LARGEST,
         metavar="N",
-        help="So many neighbouring cores a rank [as many as each has for itself in the launch as it is].",
+        help="So many neighbouring cores a rank [as in the launch; 1 where machine or hosts are named].",
     ),
 ]
 NoCache = Annotated[bool, Option("--no-collectives-cache", help="Neither use nor keep decisions.")]
@@ -372,7 +371,12 @@ def run_placed(
 ) -> int:
     """Runs the command by the plan; its exit code, or minus the signal of its termination."""
     with files_folder(folder) as place:
-        launch = placing(words, source.file(words, place), place)
+        plan = source.file(words, place)
+        if plan != source.plan:
+            words, dropped = without_placement(take_apart(words))
+            if dropped:
+                echo(f"ranktree: the plan replaces: {', '.join(dropped)}", err=True)
+        launch = placing(words, plan, place)
         if check is not Check.NOTHING:
             verify.require(launch.slots, launch.command, launch.prepare, place, check is Check.PUS)
         arguments, variables = launch.own()

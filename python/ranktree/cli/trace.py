@@ -137,8 +137,8 @@ def run_with_parts(parts: Path, run: Callable[[], int]) -> int:
     status = parts.stat()
     if status.st_uid != os.geteuid() or status.st_mode & OTHERS_WRITE:
         note(
-            f"{parts.parent}: a folder made here belongs to another user, or others may write to it: the ranks' records "
-            "are in memory only, and lost when one crashes"
+            f"{parts.parent}: a folder made here belongs to another user, or others may write to it: the ranks' "
+            "records are in memory only, and lost when one crashes"
         )
     try:
         return run()

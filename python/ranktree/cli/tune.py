@@ -1,5 +1,6 @@
 """`ranktree tune`: measures what the models propose beside the native calls, and keeps what was faster as rules."""
 
+import itertools
 import json as json_format
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +82,9 @@ def measured(
 ) -> list[dict[str, Any]]:
     """The lines of the measuring program: native first."""
     chosen = [word for text in (NATIVE, *choices) for word in ("--variant", text)]
-    return list(run([*launch.words, collective, "--sizes", str(size), "--seconds", str(seconds), *chosen]))
+    words = [*launch.words, collective, "--sizes", str(size), "--seconds", str(seconds), *chosen]
+    count = itertools.count()
+    return list(run(words, lambda _: next(count) == len(choices)))
 
 
 def measured_if_any(  # noqa: PLR0913, PLR0917  what measured() takes
@@ -90,7 +93,7 @@ def measured_if_any(  # noqa: PLR0913, PLR0917  what measured() takes
     """The same; none where the launch fails, which is added to `failures`: what was measured before is not lost."""
     try:
         return measured(launch, collective, size, choices, seconds)
-    except RuntimeError as error:
+    except (RuntimeError, ValueError, OSError) as error:
         failures.append(f"{collective} of {size} bytes: {error}")
         return []
 
@@ -161,12 +164,16 @@ def decisions_of(collective: str, found: Sequence[tuple[int, int, dict[str, Any]
         yield from (f"{collective},{each},{variant}" for each in sizes)
 
 
-def keep(launch: Launch, decisions: Sequence[str], folder: Path) -> None:
-    """Writes decisions to where `auto` keeps its own, in the launch that they are for."""
+def keep(launch: Launch, decisions: Sequence[str], folder: Path) -> str | None:
+    """Writes decisions to where `auto` keeps its own, in the launch that they are for. Why not, where that fails."""
     variables = (f"RANKTREE_COLL_CACHE={folder}", "RANKTREE_COLL_LOG=stderr")
     words = [word for text in decisions for word in ("--keep", text)]
-    for _ in run([*launch.words[:-1], "env", *variables, launch.words[-1], *words]):
-        pass
+    try:
+        for _ in run([*launch.words[:-1], "env", *variables, launch.words[-1], *words]):
+            pass
+    except (RuntimeError, OSError) as error:
+        return f"decisions are not kept: {error}"
+    return None
 
 
 def summary(collective: str, size: int, lines: Sequence[dict[str, Any]], best: dict[str, Any] | None) -> str:
@@ -245,17 +252,20 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         raise RuntimeError(f"nothing was measured: {failures[0]}")
     _core.save_rules(output, launch.places["mpi"], launch.places["machine"], rules)
     show(f"{output}: {len(rules)} rule(s)")
-    if folder is not None:
-        keep(launch, decisions, folder)
-        show(f"{folder}: {len(decisions)} decision(s) that --collectives auto begins with")
     if open_mpi is not None:
         _core.write_file(open_mpi, _core.open_mpi_rules(base_rules, Path(open_mpi).suffix == ".json"))
         show(f"{open_mpi}: {len(base_rules)} rule(s) for Open MPI")
+    lost = keep(launch, decisions, folder) if folder is not None else None
+    if folder is not None:
+        show(lost or f"{folder}: {len(decisions)} decision(s) that --collectives auto begins with")
+    folder = None if lost else folder
     if as_json:
         files = {"rules": output, "open_mpi": open_mpi, "decisions": str(folder) if folder is not None else None}
         echo(json_format.dumps(as_document(launch, results, rules, files), indent=1))
     if failures:
         raise RuntimeError(f"{len(failures)} of {len(results)} cases failed and stay native: {'; '.join(failures)}")
+    if lost is not None:
+        raise RuntimeError(lost)
 
 
 def choice_of(best: dict[str, Any] | None) -> str:

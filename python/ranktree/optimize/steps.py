@@ -288,7 +288,7 @@ def write_report(
     request = Request(
         str(pattern),
         plan=str(best.path) if best is not None else None,
-        machine=machine,
+        machine=machine if best is not None else None,
         runs=str(runs) if result.runs is not None else None,
         output=str(page),
         worthwhile=wishes.worthwhile,

@@ -1,5 +1,6 @@
 """The document that all renderings show; its fields are specified in docs/reference/formats/report.md."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,8 @@ def commands(inputs: Inputs) -> list[dict[str, str]]:
     if "trace" in inputs.recorded.metadata["source"]:
         steps.append(("record the pattern", launch.traced(request.pattern)))
     plan = request.plan
-    reorders = "--reorder" in request.run  # it places among the slots of the launch, not on the machine
+    ours = itertools.takewhile(lambda word: word != "--", request.run)
+    reorders = "--reorder" in ours  # it places among the slots of the launch, not on the machine
     if request.source is not None and not reorders:
         plan = plan or "plan.json"
         words = ["ranktree", "map", request.pattern, *machine_words(request), *placing_words(inputs), "-o", plan]

@@ -198,12 +198,17 @@ def is_row_of(placed: Placed, tree: "_core.Tree", traffic: "_core.Pattern", plan
 
 def threads_of(plan: "_core.Plan", tree: "_core.Tree") -> int:
     """How many leaves of the machine each rank of the plan has, as by `ranktree map --threads-per-rank`; 1 where the
-    ranks differ.
+    ranks differ, or have other leaves than such a plan for this machine.
     """
     leaf_of = {(tree.host(leaf), pu): leaf for leaf in range(tree.leaf_count) for pu in tree.pus(leaf)}
     slots = _core.plan_slots(plan)
-    counts = {len({leaf_of.get((host, pu)) for pu in pus}) for host, pus in slots}
-    return counts.pop() if len(counts) == 1 else 1
+    counts = {len({leaf_of[host, pu] for pu in pus if (host, pu) in leaf_of}) for host, pus in slots}
+    count = counts.pop() if len(counts) == 1 else 1
+    if count < 2:  # noqa: PLR2004
+        return 1
+    bundled = tree.bundle_leaves(count)
+    places = {(bundled.host(leaf), *bundled.pus(leaf)) for leaf in range(bundled.leaf_count)}
+    return count if all((host, *pus) in places for host, pus in slots) else 1
 
 
 def add_traced_only(inputs: Inputs) -> None:

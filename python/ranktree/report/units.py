@@ -1,6 +1,6 @@
 """Numbers as readers want them: `1.24 GB`, `12,345`, `3.4 ms`."""
 
-THOUSAND = 1000
+from ranktree.model import digits_text
 
 
 def bytes_text(value: float) -> str:
@@ -17,8 +17,8 @@ def count_text(value: float) -> str:
 
 
 def weight_text(value: float) -> str:
-    """Whole numbers and large ones with commas, three digits of others, as matrices of shares have them."""
-    return f"{value:,.0f}" if value >= THOUSAND or float(value).is_integer() else f"{value:.3g}"
+    """Whole numbers with commas, at least three digits of others, as matrices of shares have them."""
+    return f"{int(value):,}" if float(value).is_integer() else digits_text(value)
 
 
 def power_text(value: float) -> str:

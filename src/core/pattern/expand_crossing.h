@@ -7,10 +7,12 @@
 
 namespace ranktree::core::pattern::expansion {
 
-// Of an intercommunicator, where data goes from `members` to `remote`: how many ranks a record counts the calls of,
-// which are the root and the other group, without a root the first group; and what it sends. With a root, `members` is
-// the root's group. Throws Error(kInput) when the root is not in that group.
+// How many ranks' calls a record of an intercommunicator counts: the root's and the other group's, without a root the
+// first group's.
 Rank callers_of(const CollectiveCalls& record, const Communicator& communicator);
+
+// What one record of an intercommunicator sends. Data goes from `members` to `remote`; with a root, `members` is the
+// root's group. Throws Error(kInput) when the root is not in that group.
 void expand_crossing(CollectiveModel model, const CollectiveCalls& record, const Communicator& communicator,
                      Collector& collector);
 

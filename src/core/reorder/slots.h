@@ -23,7 +23,7 @@ struct Slots {
 
 // Chains by rank, at least one. Ranks bound alike are siblings; a rank bound more loosely than others hangs higher up,
 // below levels that it skips. O(sum of lengths x log). Throws Error(kInput) when there are none, Error(kUnsupported)
-// when a kind of object is above several of another in one chain and below several in a second.
+// when a kind of object holds several of another in one part of the tree, and the other several of it in a second.
 Slots slots_of(std::span<const split::Chain> chains);
 
 // The levels that a chain goes through, in its order. Several of one kind (switches, groups) differ by number.

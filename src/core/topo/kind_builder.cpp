@@ -102,10 +102,10 @@ std::vector<LevelKey> KindBuilder::order_levels() {
     if (path.above >= 0) own.insert(paths_[at(path.above)].key);
   }
   std::vector<LevelKey> order = take_in_order(above);
-  return above.empty() ? order : sort_runs();
+  return above.empty() ? order : order_with_runs();
 }
 
-std::vector<LevelKey> KindBuilder::sort_runs() {
+std::vector<LevelKey> KindBuilder::order_with_runs() {
   std::vector<std::int32_t> parents;
   parents.reserve(drafts_.size());
   for (const Draft& draft : drafts_) parents.push_back(draft.parent);
@@ -123,23 +123,26 @@ std::vector<LevelKey> KindBuilder::sort_runs() {
     std::set<LevelKey>& keys = above[key_of(object)];
     for (const std::int32_t each : outer) keys.insert(key_of(each));
   }
-  const std::vector<LevelKey> order = take_in_order(above);
+  std::vector<LevelKey> order = take_in_order(above);
   if (!above.empty()) refuse_order(above);
-
-  std::map<LevelKey, std::size_t> position;
-  for (const LevelKey& key : order) position.emplace(key, position.size());
-  for (const auto& [last, run] : longer) {  // upwards
-    std::vector<Draft> sorted;
-    for (const std::int32_t object : run) sorted.push_back(drafts_[at(object)]);
-    std::stable_sort(sorted.begin(), sorted.end(), [&](const Draft& a, const Draft& b) {
-      return position.at(paths_[at(a.path)].key) > position.at(paths_[at(b.path)].key);
-    });
-    for (std::size_t i = 0; i < run.size(); ++i) {
-      drafts_[at(run[i])].path = sorted[i].path;
-      drafts_[at(run[i])].os_index = sorted[i].os_index;
-    }
-  }
+  for (const auto& [last, run] : longer) sort_run(run, order);
   return order;
+}
+
+// `run`: upwards.
+void KindBuilder::sort_run(const std::vector<std::int32_t>& run, const std::vector<LevelKey>& order) {
+  std::vector<Draft> sorted;
+  sorted.reserve(run.size());
+  for (const std::int32_t object : run) sorted.push_back(drafts_[at(object)]);
+  const auto position = [&](const Draft& draft) {
+    return std::find(order.begin(), order.end(), paths_[at(draft.path)].key) - order.begin();
+  };
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const Draft& a, const Draft& b) { return position(a) > position(b); });
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    drafts_[at(run[i])].path = sorted[i].path;
+    drafts_[at(run[i])].os_index = sorted[i].os_index;
+  }
 }
 
 Tree KindBuilder::build(const std::function<Level(const LevelKey&)>& level_of) && {

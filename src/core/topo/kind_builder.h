@@ -50,7 +50,8 @@ class KindBuilder {
   static Level only_kind(const LevelKey& key) { return {key.first, {}, {}}; }
   [[nodiscard]] const LevelKey& key_of(std::int32_t object) const { return paths_[at(drafts_[at(object)].path)].key; }
   std::vector<LevelKey> order_levels();
-  std::vector<LevelKey> sort_runs();
+  std::vector<LevelKey> order_with_runs();
+  void sort_run(const std::vector<std::int32_t>& run, const std::vector<LevelKey>& order);
 
   std::vector<Path> paths_;
   std::map<std::pair<std::int32_t, LevelKey>, std::int32_t> path_at_;

@@ -83,6 +83,7 @@ void annotate(const Communicator& comm, const Caller& caller, std::shared_ptr<co
   if (comm.get() == MPI_COMM_NULL) return;
   Annotation annotation = caller.annotation;
   annotation.level = std::move(level);
+  annotation.options = std::make_shared<const SplitOptions>(caller.options);
   annotation.reordering.reset();  // of the parent, not of its parts
   set_annotation(comm.get(), annotation);
 }

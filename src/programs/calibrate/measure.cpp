@@ -125,14 +125,15 @@ Overheads overheads(End& end, int times) {
   return least;
 }
 
-// Between messages of a burst.
-double gap(End& end, int times) {
-  return least_of(times, [&end] {
+// Between messages of a burst, whose last one and the answer take `latency` each.
+double gap(End& end, int times, double latency) {
+  const double burst = least_of(times, [&end] {
     const double begin = PMPI_Wtime();
     for (int i = 0; i < kBurst; ++i) end.first() ? end.send(1) : end.receive(1);
     end.first() ? end.receive(1) : end.send(1);
-    return (PMPI_Wtime() - begin) / kBurst;
+    return PMPI_Wtime() - begin;
   });
+  return std::max(0.0, burst - 2 * latency) / (kBurst - 1);
 }
 
 // Broadcasts over the node through shared memory; the slowest rank's least time.
@@ -187,7 +188,7 @@ core::predict::LevelParameters measure_pair(MPI_Comm comm, const Pair& pair, dou
           .per_byte = line.per_byte,
           .overhead_send = std::min(least.send, line.latency / 2),
           .overhead_receive = std::min(least.receive, line.latency / 2),
-          .gap = gap(end, bursts)};
+          .gap = gap(end, bursts, line.latency)};
 }
 
 Rates measure_rates(double seconds) {

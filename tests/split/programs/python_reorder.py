@@ -7,6 +7,7 @@ import ctypes
 import sys
 from collections.abc import Callable
 
+import numpy
 import ranktree.mpi as machine
 from mpi4py import MPI
 
@@ -98,6 +99,7 @@ def check_grid() -> None:
     if small is not None:
         small.Free()
     expect(machine.Compute_dims(WORLD, 2, [1, 100], [False, True]) == [4, 1], "cut where little is exchanged")
+    expect(machine.Compute_dims(WORLD, numpy.int64(2), [1, 100], [False, True]) == [4, 1], "a number of numpy")
     chosen = machine.Create_cart_weighted(WORLD, [0, 2], [1, 100], [False, True])
     expect(chosen.Get_topo()[:2] == ([2, 2], [False, True]), "the dimension given")
     chosen.Free()

@@ -11,11 +11,11 @@
 namespace ranktree::core::place::network {
 
 struct SearchEffort {
-  int partners;       // of a vertex, the strongest first, near which a better place is searched
-  int near;           // nodes around each of them that are tried
-  int passes;         // visits of vertices at most, per vertex on average
-  double cooling;     // steps of annealing per vertex, 0: none
-  double most;        // arcs that annealing visits in all
+  int partners;    // of a vertex, the strongest first, near which a better place is searched
+  int near;        // nodes around each of them that are tried
+  int passes;      // visits of vertices at most, per vertex on average
+  double cooling;  // steps of annealing per vertex, 0: none
+  double most;     // arcs that annealing visits in all
 };
 
 // The input of every search. Vertex i is rank i.
