@@ -53,10 +53,15 @@ RANKTREE_API int ranktree_paper_get_hlevel_info(MPI_Comm comm, int* num_comms, i
 RANKTREE_API int ranktree_paper_get_min_hlevel(MPI_Comm comm, int nranks, const int ranks[], char** type);
 
 #ifdef RANKTREE_PAPER_SPLIT_TYPE
+/* All ranks take the same library's call, also those that pass MPI_UNDEFINED. */
 static inline int ranktree_paper_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  if (split_type == MPI_COMM_TYPE_PHYSICAL_TOPOLOGY) {
-    return ranktree_Comm_split_type(comm, split_type, key, info, newcomm);
-  }
+  int own[2], all[2]; /* the paper's type; a type of the MPI */
+  int code;
+  own[0] = split_type == MPI_COMM_TYPE_PHYSICAL_TOPOLOGY;
+  own[1] = split_type != MPI_COMM_TYPE_PHYSICAL_TOPOLOGY && split_type != MPI_UNDEFINED;
+  code = PMPI_Allreduce(own, all, 2, MPI_INT, MPI_MAX, comm);
+  if (code != MPI_SUCCESS) return code;
+  if (all[0] != 0 && all[1] == 0) return ranktree_Comm_split_type(comm, split_type, key, info, newcomm);
   return MPI_Comm_split_type(comm, split_type, key, info, newcomm);
 }
 #define MPI_Comm_split_type ranktree_paper_split_type

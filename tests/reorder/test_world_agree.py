@@ -142,6 +142,13 @@ def test_grids_that_not_all_ranks_are_set_to_tile(mpi, made, said, cart, culprit
     assert logged == [f"ranktree: grids: made by the MPI: rank {culprit}: RANKTREE_CART=1 is not set"]
 
 
+def test_grids_by_an_objective_that_does_not_exist_are_the_mpis(mpi, made, said):
+    lines, logged = said({"RANKTREE_CART": "all", "RANKTREE_CART_OBJECTIVE": "tme"}, made(mpi.name, "cart.c"))
+    assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines], "the grid is the MPI's"
+    reason = "RANKTREE_CART_OBJECTIVE: expected bytes, messages, bottleneck or time"
+    assert logged == [f"ranktree: grids: made by the MPI: rank 0: {reason}"]
+
+
 @pytest.mark.parametrize("program", ["cart.c", "session_cart.c"])
 def test_grids_that_the_program_does_not_permit_to_reorder(mpi, made, said, program):
     if program.startswith("session"):

@@ -296,6 +296,10 @@ Grids decide_on_grids(MPI_Comm comm) noexcept {
     const Reason& missing = library.missing;
     obstacle = missing.empty() ? Reason(RANKTREE_CALLS_LIBRARY ": no ranktree_Cart_create") : missing;
   }
+  constexpr std::array<std::string_view, 5> kObjectives{"", "bytes", "messages", "bottleneck", "time"};
+  if (std::ranges::find(kObjectives, std::string_view(setting("RANKTREE_CART_OBJECTIVE"))) == kObjectives.end()) {
+    obstacle = Reason("RANKTREE_CART_OBJECTIVE: expected bytes, messages, bottleneck or time");
+  }
   if (!all_agree(comm, kMadeByMpi, {"RANKTREE_CART=1", wanted, obstacle})) return Grids::kNone;
   const Ballot of_all{"RANKTREE_CART=all", all, {}};
   return all_agree(comm, "grids with reorder=0: made by the MPI", of_all) ? Grids::kAll : Grids::kPermitted;

@@ -50,12 +50,32 @@ static void go_down(int with_roots) {
   }
 }
 
+#ifdef RANKTREE_PAPER_SPLIT_TYPE
+// MPI_UNDEFINED on one rank beside the paper's type on the others, then a type of the MPI on all.
+static void leave_one_out(int rank) {
+  MPI_Comm part = MPI_COMM_NULL;
+  int size, code;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int out = size > 1 && rank == size - 1;
+  code = MPI_Comm_split_type(MPI_COMM_WORLD, out ? MPI_UNDEFINED : MPI_COMM_TYPE_PHYSICAL_TOPOLOGY, 0, MPI_INFO_NULL,
+                             &part);
+  if (code != MPI_SUCCESS || (out && part != MPI_COMM_NULL)) add(" wrong");
+  if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
+  code = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
+  if (code != MPI_SUCCESS || part == MPI_COMM_NULL) add(" wrong");
+  MPI_Comm_free(&part);
+}
+#endif
+
 int main(int count, char** words) {
   int rank, ranks[2] = {0, 0};
   char* type = "none";
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+#ifdef RANKTREE_PAPER_SPLIT_TYPE
+  leave_one_out(rank);
+#endif
   if (MPI_Comm_get_hlevel_info == NULL) {
     add(" missing");
   } else {
