@@ -419,7 +419,7 @@ def cpu_list(pus: Sequence[int]) -> str:
 
 def recover_trace(parts_folder: str | os.PathLike, output: str) -> dict:
     """
-    Puts the parts that a run left in a folder together and writes them to `output`: a pattern file. Returns {'ranks', 'complete', 'missing'}; `complete` is true when every rank finished.
+    Puts the parts that a run left in a folder together and writes them to `output`: a pattern file. Returns {'ranks', 'complete', 'missing', 'unread'}; `complete` is true when every rank finished, `unread` has a reason for each part that the system did not give.
     """
 
 class Parameters:

@@ -107,8 +107,11 @@ def test_a_switch_may_part_what_mpi_has_on_one_node(
 
 
 def test_a_network_file_that_is_not_there_fails_on_all_ranks_alike(mpi: FakedMpi, tmp_path: Path) -> None:
-    result = mpi.run(Machine(NODE, CORES), "info", f"ranktree_network={tmp_path / 'none.conf'}")
-    assert result.returncode != 0
+    for _ in range(3):  # on a busy machine Open MPI 4 may lose its own message, and prints where
+        result = mpi.run(Machine(NODE, CORES), "info", f"ranktree_network={tmp_path / 'none.conf'}")
+        assert result.returncode != 0
+        if "show_help.c at line" not in result.stderr:
+            break
     # Debian's MPICH prints no text of an error class that was added.
     assert ("MPI_Comm_call_errhandler" if mpi.name == "mpich" else "none.conf") in result.stderr
 
