@@ -24,6 +24,7 @@ from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, abi_of, family_of, no
 from ranktree.launcher import find_starter, identify_in, option_from, program_file, words_after
 
 # Variables of the caller that the libraries read.
+HOW_TO_LINK = "link it dynamically, or to record it with libranktree_trace_<mpi>.a (docs/how-to/trace.md)"
 HANDED_ON = (
     "RANKTREE_VERBOSE",
     "RANKTREE_SPLIT",
@@ -245,18 +246,12 @@ def mpi_library(path: Path) -> Library | None:
     if elf is None:
         return None
     if not elf.interpreter:
-        raise ValueError(
-            f"{path}: a static binary loads no library: link it dynamically, or to record it with "
-            "libranktree_trace_<mpi>.a (docs/how-to/trace.md)"
-        )
+        raise ValueError(f"{path}: a static binary loads no library: {HOW_TO_LINK}")
     found = list(mpi_libraries(elf))
     if len({INTERFACES.get(library.name, library.name) for library in found}) > 1:
         raise ValueError(f"{path}: linked with more than one MPI: {', '.join(library.name for library in found)}")
     if not found and b"\0PMPI_Init\0" in path.read_bytes():
-        raise ValueError(
-            f"{path}: MPI is linked in statically: link it dynamically, or to record it with libranktree_trace_<mpi>.a "
-            "(docs/how-to/trace.md)"
-        )
+        raise ValueError(f"{path}: MPI is linked in statically: {HOW_TO_LINK}")
     return found[0] if found else None
 
 

@@ -4,7 +4,6 @@ import json as json_module
 import shutil
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -124,19 +123,17 @@ def run(words: Sequence[str], is_last: Callable[[dict[str, Any]], bool] = lambda
             process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, process_group=0)
         except OSError as error:
             raise OSError(f"{words[0]}: {error.strerror}") from None
-        code: int | None = None
+        done = False
         try:
-            done = False
             for line in process.stdout or ():
                 if line.startswith(b'{"'):
                     found = json_module.loads(line)
                     yield found
                     if done := is_last(found):
                         break
-            code = 0 if done else process.wait()
-            if done:
-                with suppress(subprocess.TimeoutExpired):
-                    code = process.wait(GRACE_SECONDS)
+            code = process.wait(GRACE_SECONDS if done else None)
+        except subprocess.TimeoutExpired:
+            code = 0
         finally:
             if process.poll() is None:
                 end(process)

@@ -285,14 +285,16 @@ def write_report(
     """report.html."""
     runs = wishes.folder / "runs.json"
     page = wishes.folder / "report.html"
+    plan: dict[str, Any] = {}
+    if best is not None:
+        run = result.command or run_words(wishes, words, best, best.path)
+        plan = {"plan": str(best.path), "machine": machine, "run": run}
     request = Request(
         str(pattern),
-        plan=str(best.path) if best is not None else None,
-        machine=machine if best is not None else None,
         runs=str(runs) if result.runs is not None else None,
         output=str(page),
         worthwhile=wishes.worthwhile,
-        run=result.command or (run_words(wishes, words, best, best.path) if best is not None else ()),
+        **plan,
     )
     _core.write_file(str(page), as_html(build(request)))
     result.files.append(page)

@@ -7,7 +7,7 @@ def bytes_text(value: float) -> str:
     """Three digits and a decimal unit: 1 GB = 10^9 bytes."""
     for unit, factor in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if value >= factor:
-            return f"{value / factor:.3g} {unit}" if value < 999.5 * factor else f"{value / factor:,.0f} {unit}"
+            return f"{digits_text(value / factor)} {unit}"
     return f"{value:.3g} bytes" if value != int(value) else f"{int(value)} bytes"
 
 
