@@ -99,11 +99,9 @@ std::map<Alike, ExpandedCalls> expanded_calls(const Pattern& pattern, Collective
   for (const CollectiveCalls& record : pattern.collectives) {
     const Communicator& communicator = pattern.communicators.at(static_cast<std::size_t>(record.communicator));
     const std::size_t size = communicator.members.size();
-    const std::size_t remote = communicator.remote.size();
-    const Alike alike{record.operation, size, remote, record.root, record.bucket};
-    const auto callers = remote == 0 ? static_cast<Rank>(size) : callers_of(record, communicator);
+    const Alike alike{record.operation, size, communicator.remote.size(), record.root, record.bucket};
     ExpandedCalls& group = found[pattern.phased ? alike : Alike{}];
-    group.calls = std::max(group.calls, record.calls / callers);
+    group.calls = std::max(group.calls, record.calls / callers_of(record, communicator));
     expand_record(model, record, communicator, group.collector);
   }
   return found;

@@ -2,6 +2,7 @@
 // the first ranks of both groups, except where every rank sends across directly.
 #include "core/pattern/expand_crossing.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -164,7 +165,8 @@ class Crossing {
 }  // namespace
 
 Rank callers_of(const CollectiveCalls& record, const Communicator& communicator) {
-  return static_cast<Rank>(record.root >= 0 ? communicator.remote.size() + 1 : communicator.members.size());
+  const std::size_t remote = communicator.remote.size();
+  return static_cast<Rank>(remote > 0 && record.root >= 0 ? remote + 1 : communicator.members.size());
 }
 
 void expand_crossing(CollectiveModel model, const CollectiveCalls& record, const Communicator& communicator,

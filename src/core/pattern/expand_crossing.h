@@ -7,8 +7,8 @@
 
 namespace ranktree::core::pattern::expansion {
 
-// How many ranks' calls a record of an intercommunicator counts: the root's and the other group's, without a root the
-// first group's.
+// How many ranks' calls a record counts: all members'; of an intercommunicator the root's and the other group's,
+// without a root the first group's.
 Rank callers_of(const CollectiveCalls& record, const Communicator& communicator);
 
 // What one record of an intercommunicator sends. Data goes from `members` to `remote`; with a root, `members` is the

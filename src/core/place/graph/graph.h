@@ -1,6 +1,7 @@
 // The graphs that the engine works on: vertices stand for one rank, or for several that were merged.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -55,6 +56,8 @@ struct BasicGraph {
     const auto end = offset[static_cast<std::size_t>(vertex) + 1];
     return {arcs.data() + begin, static_cast<std::size_t>(end - begin)};
   }
+  // Vertices with more arcs have far more than others: to move one takes long.
+  [[nodiscard]] std::size_t hub_degree() const { return 8 * arcs.size() / std::max<std::size_t>(1, size.size()) + 16; }
 };
 
 // The graph on which costs are computed.

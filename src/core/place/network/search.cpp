@@ -100,7 +100,7 @@ class Exchange {
         fixed_(std::move(fixed)),
         place_of_(place_of),
         held_(at(space.places()), kNone),
-        hub_degree_(8 * graph.arcs.size() / std::max<std::size_t>(1, place_of.size()) + 16) {
+        hub_degree_(graph.hub_degree()) {
     for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
       held_[at(place_of_[at(vertex)])] = vertex;
       here_.push_back(cost_at(vertex, place_of_[at(vertex)]));
@@ -111,7 +111,7 @@ class Exchange {
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] int place(Vertex vertex) const { return place_of_[at(vertex)]; }
   [[nodiscard]] bool is_fixed(Vertex vertex) const { return !fixed_.empty() && fixed_[at(vertex)] != 0; }
-  // Of vertices with far more partners than others only their own turns lead to moves: each takes long.
+  // Hubs move in their own turns only.
   [[nodiscard]] bool may_move(Vertex vertex, int target) const {
     const int other = held_[at(target)];
     const bool yields = other == kNone || (!is_fixed(other) && graph_.arcs_of(other).size() <= hub_degree_);

@@ -45,7 +45,7 @@ class SwapSearch {
         least_(position_of.size()),
         excess_(at(tree.groups(level)), 0),
         active_(position_of.size(), 1),
-        hub_degree_(8 * graph.arcs.size() / std::max<std::size_t>(1, position_of.size()) + 16) {
+        hub_degree_(graph.hub_degree()) {
     for (Group group = 0; group < tree.groups(level); ++group) {
       home_[at(group)] = tree.group(level - 1, tree.first_slot(level, group));
     }
