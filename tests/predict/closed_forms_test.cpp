@@ -272,6 +272,48 @@ TEST(ClosedForms, AreThoseOfBaseTreesOverNodesInOrder) {
   }
 }
 
+// A root with one port: 7 of its messages stay on its node of 8 ranks, 24 leave it, in rank order or not. Its node's
+// wire carries no others.
+TEST(ClosedForms, AreThoseOfRootsOverNodes) {
+  std::vector<Rank> in_turn(32);
+  for (Rank rank = 0; rank < 32; ++rank) in_turn[static_cast<std::size_t>(rank)] = rank % 4;
+  const Parameters parameters{
+      .levels = {{.name = "node", .latency = 10, .per_byte = 2e-3}, {.name = "core", .latency = 1, .per_byte = 5e-4}},
+      .reduce_per_byte = kReduce,
+      .node_port = true};
+  for (const Hierarchy& hierarchy : {Hierarchy::from_colours(two().colours), Hierarchy::from_colours({&in_turn, 1})}) {
+    const Machine machine(hierarchy, parameters);
+    for (const Collective collective :
+         {Collective::kBroadcast, Collective::kReduce, Collective::kGather, Collective::kScatter}) {
+      const Question question{.collective = collective, .bytes = kBytes};
+      const Choice choice = choice_from_text("messages:flat:groups=1", collective);
+      const double found = evaluated(question, choice, machine);
+      EXPECT_NEAR(form_of(question, choice, machine)->seconds(kBytes) / found, 1, 1e-9) << collective_name(collective);
+    }
+  }
+}
+
+// Runs of ranks inside nodes pay for the links there; leaders of one node share its wire where they send at once.
+TEST(ClosedForms, OfGroupsFollowTheNodes) {
+  const Parameters parameters{
+      .levels = {{.name = "node", .latency = 10, .per_byte = 2e-3}, {.name = "core", .latency = 1, .per_byte = 5e-4}},
+      .reduce_per_byte = kReduce,
+      .node_port = true};
+  const Hierarchy hierarchy = Hierarchy::from_colours(two().colours);  // 4 nodes of 8
+  const Machine machine(hierarchy, parameters);
+  const auto ratio = [&](Collective collective, const std::string& text) {
+    const Question question{.collective = collective, .bytes = kBytes};
+    const Choice choice = choice_from_text(text, collective);
+    return form_of(question, choice, machine)->seconds(kBytes) / evaluated(question, choice, machine);
+  };
+  for (const std::string& algorithm : {std::string("chain"), std::string("binomial"), std::string("flat")}) {
+    EXPECT_NEAR(ratio(Collective::kBroadcast, "messages:" + algorithm + ":groups=4"), 1, 1e-9) << algorithm;
+    EXPECT_NEAR(ratio(Collective::kReduce, "messages:" + algorithm + ":groups=4"), 1, 1e-9) << algorithm;
+  }
+  // Eight ranks of a node in lanes: without the shared wire the form was an eighth of this.
+  EXPECT_NEAR(ratio(Collective::kAllreduce, "messages:ring:form=lanes:groups=4"), 1, 0.3);
+}
+
 // Exchanges over nodes in order: only the last of them cross, and all ranks of a node share its wire then. Where the
 // ranks of a node go on at different times, the form is an upper bound.
 TEST(ClosedForms, AreNextToThoseOfExchangesOverNodesInOrder) {

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ranktree.cli.tune import winner
 from tests.helpers.faked_mpis import Machine, needed_mpi
 
 pytestmark = pytest.mark.launch
@@ -76,6 +77,28 @@ def test_rules_are_only_for_what_was_faster(ranktree: Run, launcher: list[str], 
     for rule in rules:
         assert rule["ranks"] == [3, 3] and rule["nodes"] == [1, 1] and rule["choice"] != "native"
     assert classic.read_text().endswith("\n")
+
+
+def test_few_rounds_make_no_rule() -> None:
+    """Five rounds that are all faster happen by chance."""
+    native = {"variant": "native", "min": 2e-6, "ratio": 1.0, "evidence": 0.0}
+    lucky = {"variant": "shared:flat", "min": 1e-6, "ratio": 1.9, "evidence": 15.0}
+    shown = {"variant": "messages:flat:groups=1", "min": 1.5e-6, "ratio": 1.2, "evidence": 28.0}
+    assert winner([native, lucky], 0.05) is None
+    assert winner([native, lucky, shown], 0.05) == shown
+    assert winner([native, shown], 0.3) is None
+
+
+def test_decisions_that_cannot_be_written_are_said_to_be_lost(
+    ranktree: Run, launcher: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    options = ["--collectives", "bcast", "--sizes", "8", "--seconds", 0.05, "-o", tmp_path / "rules.json"]
+    result = ranktree("tune", *options, "--collectives-cache", tmp_path / "file" / "in", "--", *launcher, "-n", 2)
+    assert result.returncode == 1
+    assert "decisions are not kept: " in result.stderr
+    assert "decision(s) that" not in result.stdout
+    assert (tmp_path / "rules.json").exists()
 
 
 def test_a_launch_that_fails_costs_no_other_result(ranktree: Run, launcher: list[str], tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ COLLECTIVES = ",".join(NAMES)
 DOUBLE = 8  # bytes; the least that is measured
 NODE = "Node"
 CALIBRATION = "3"  # seconds, where no parameters are given
+ODDS = 20  # that a variant is faster, where it is not: a chance of 1 in so many
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def is_measured(lines: Sequence[dict[str, Any]]) -> bool:
 def winner(
     lines: Sequence[dict[str, Any]], margin: float, allowed: Callable[[str], bool] = lambda _: True
 ) -> dict[str, Any] | None:
-    """The fastest of those that beat native both in turn-by-turn medians and in the least time; None: native."""
+    """The fastest of those that beat native round by round, beyond doubt, and in the least time; None: native."""
     if not is_measured(lines):
         return None
     native = lines[0]
@@ -119,7 +120,7 @@ def winner(
         line
         for line in lines[1:]
         if "wrong" not in line and line["ratio"] >= 1 + margin and line["min"] < native["min"]
-        if allowed(line["variant"])
+        if line["evidence"] >= ODDS and allowed(line["variant"])
     ]
     return max(better, key=lambda line: line["ratio"], default=None)
 

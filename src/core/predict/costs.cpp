@@ -42,8 +42,10 @@ Rank most_children(const Hierarchy& hierarchy, int level) {
 }
 
 // True for algorithms in which many ranks of a node send at once when ranks ignore nodes.
-bool crowds_the_wire(Algorithm algorithm, bool in_rank_order) {
+bool crowds_the_wire(Collective collective, Algorithm algorithm, bool in_rank_order) {
   switch (algorithm) {
+    case Algorithm::kFlat:
+      return !has_root(collective);
     case Algorithm::kRing:
     case Algorithm::kSegmentedRing:
     case Algorithm::kChain:
@@ -64,25 +66,30 @@ Line slower_of(const Line& a, const Line& b) {
   return {std::max(a.latency, b.latency), std::max(a.per_byte, b.per_byte)};
 }
 
-// Chains and binomial trees over ranks in the order of nodes, where few edges leave a node.
-std::optional<ClosedForm> tree_in_order(const Question& question, Algorithm algorithm, const Machine& machine) {
-  const bool broadcast = question.collective == Collective::kBroadcast;
+// The most expensive link of levels begin..end-1 when `senders` ranks of each node send at once.
+Line slowest_link(const Machine& machine, int begin, int end, Rank senders) {
+  Line link;
+  for (int level = begin; level < end; ++level) link = slower_of(link, machine.link(level, senders));
+  return link;
+}
+
+// Trees by their edges that leave a node: of a root that exchanges messages with all other ranks; of chains and
+// binomial trees over ranks in the order of nodes, which are few.
+std::optional<ClosedForm> tree_over_nodes(const Question& question, Algorithm algorithm, const Machine& machine) {
+  const bool flat = algorithm == Algorithm::kFlat && has_root(question.collective);
   const bool chain = algorithm == Algorithm::kChain || algorithm == Algorithm::kPipeline;
-  if (!machine.hierarchy().in_rank_order() || machine.nodes() == 1 || machine.nodes() == machine.ranks()) return {};
-  if ((!broadcast && question.collective != Collective::kReduce) || (!chain && algorithm != Algorithm::kBinomial)) {
-    return {};
-  }
-  Line across;
-  Line inside;
-  for (int level = 0; level < machine.hierarchy().levels(); ++level) {
-    Line& part = level < machine.across() ? across : inside;
-    part = slower_of(part, machine.link(level, 1));
-  }
-  const Line combine{0, broadcast ? 0 : machine.parameters().reduce_per_byte};
-  across = across + combine;
-  inside = inside + combine;
-  const double far = chain ? machine.nodes() - 1 : log2_above(machine.nodes());
-  const double all = chain ? machine.ranks() - 1 : log2_above(machine.ranks());
+  const bool is_reduce = question.collective == Collective::kReduce;
+  const bool in_order = machine.hierarchy().in_rank_order() && (chain || algorithm == Algorithm::kBinomial) &&
+                        (is_reduce || question.collective == Collective::kBroadcast);
+  if (machine.nodes() == 1 || machine.nodes() == machine.ranks() || (!flat && !in_order)) return {};
+  const Line combine{0, is_reduce ? machine.parameters().reduce_per_byte : 0};
+  const Line across = slowest_link(machine, 0, machine.across(), 1) + combine;
+  const Line inside = slowest_link(machine, machine.across(), machine.hierarchy().levels(), 1) + combine;
+  const bool by_bits = algorithm == Algorithm::kBinomial;
+  const double far = flat    ? machine.ranks() - machine.ranks_of_node()
+                     : chain ? machine.nodes() - 1
+                             : log2_above(machine.nodes());
+  const double all = by_bits ? log2_above(machine.ranks()) : machine.ranks() - 1;
   const Line path = far * across + (all - far) * inside;
   return ClosedForm{.path = path, .step = chain ? slower_of(across, inside) : path};
 }
@@ -121,30 +128,39 @@ std::optional<ClosedForm> exchanges_in_order(const Question& question, Algorithm
 
 // All ranks on one level, whatever the machine has between them: the most expensive link counts.
 std::optional<ClosedForm> flat_form(const Question& question, Algorithm algorithm, const Machine& machine) {
-  if (const auto tree = tree_in_order(question, algorithm, machine)) return tree;
+  if (const auto tree = tree_over_nodes(question, algorithm, machine)) return tree;
   if (const auto exchanges = exchanges_in_order(question, algorithm, machine)) return exchanges;
-  const bool crowded = machine.nodes() > 1 && crowds_the_wire(algorithm, machine.hierarchy().in_rank_order());
-  Line link;
-  for (int level = 0; level < machine.hierarchy().levels(); ++level) {
-    const Line here = machine.link(level, crowded ? machine.ranks_of_node() : 1);
-    link = slower_of(link, here);
-  }
+  const bool crowded = crowds_the_wire(question.collective, algorithm, machine.hierarchy().in_rank_order());
+  const Line link = slowest_link(machine, 0, machine.hierarchy().levels(), crowded ? machine.ranks_of_node() : 1);
   return base_form(question.collective, algorithm, {machine.ranks(), link}, machine.parameters().reduce_per_byte);
 }
 
-// G runs of ranks: the larger ones count.
+// G runs of ranks: the larger ones count. Between them the most expensive link, which the leaders of a node share, or
+// all its ranks; the same inside runs that are on several nodes.
 std::optional<ClosedForm> grouped_form(const Question& question, const Choice& choice, const Machine& machine) {
   const Rank ranks = machine.ranks();
   const Rank groups = std::min(choice.groups, ranks);
   const auto& algorithms = choice.composition.algorithms;
   if (algorithms.size() > 2) return std::nullopt;
-  const double reduce = machine.parameters().reduce_per_byte;
-  const Line link = machine.link(0, 1);
-  if (groups == 1) return base_form(question.collective, algorithms.back(), {ranks, link}, reduce);
-  if (groups == ranks) return base_form(question.collective, algorithms.front(), {ranks, link}, reduce);
-  const std::array levels{Stretch{groups, link}, Stretch{(ranks + groups - 1) / groups, link}};
+  if (groups == 1 || groups == ranks) {
+    return flat_form(question, groups == 1 ? algorithms.back() : algorithms.front(), machine);
+  }
+  const int levels = machine.hierarchy().levels();
+  const bool in_order = machine.hierarchy().in_rank_order();
+  const bool all_ranks = choice.composition.form != schedule::Form::kLeaders;
+  const Rank run = (ranks + groups - 1) / groups;
+  const auto senders = [&](Algorithm algorithm, Rank runs) {
+    return all_ranks || crowds_the_wire(question.collective, algorithm, in_order) ? runs : 1;
+  };
+  const Rank leaders = all_ranks || !in_order ? machine.ranks_of_node() : (machine.ranks_of_node() + run - 1) / run;
+  const bool inside_nodes = in_order && machine.ranks_of_node() % run == 0;
+  const int first = inside_nodes ? std::min(machine.across(), levels - 1) : 0;
+  const std::array stretches{
+      Stretch{groups, slowest_link(machine, 0, levels, senders(algorithms.front(), leaders))},
+      Stretch{run, slowest_link(machine, first, levels, senders(algorithms.back(), machine.ranks_of_node()))}};
   const std::array each{algorithms.front(), algorithms.back()};
-  return composed_form(question.collective, choice.composition.form, each, levels, reduce);
+  return composed_form(question.collective, choice.composition.form, each, stretches,
+                       machine.parameters().reduce_per_byte);
 }
 
 std::optional<ClosedForm> levels_form(const Question& question, const Choice& choice, const Machine& machine) {

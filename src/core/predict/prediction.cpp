@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "core/base/divisors.h"
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
 #include "core/predict/conditions.h"
@@ -38,6 +40,13 @@ bool is_less(const Predicted& a, const Predicted& b) {
   return a.seconds != b.seconds ? a.seconds < b.seconds : to_text(a.choice) < to_text(b.choice);
 }
 
+// Without the levels outside this one.
+Parameters from_level(Parameters parameters, int level) {
+  const auto outside = std::min(at(level), parameters.levels.size() - 1);
+  parameters.levels.erase(parameters.levels.begin(), parameters.levels.begin() + static_cast<std::ptrdiff_t>(outside));
+  return parameters;
+}
+
 class Predictor {
  public:
   Predictor(Collective collective, std::int64_t bytes, const Modelled& machine, const PredictionOptions& options)
@@ -50,6 +59,7 @@ class Predictor {
                : machine.hierarchy.ranks() <= kFollowedUnasked ? CostModel::kLogGP
                                                                : CostModel::kClosed),
         modelled_(machine),
+        of_launch_(from_level(machine.parameters, machine.hierarchy.given_level(0))),
         machine_(machine.hierarchy, machine.parameters) {}
 
   [[nodiscard]] Prediction predict() const {
@@ -65,7 +75,7 @@ class Predictor {
     for (const Form each : schedule::forms_of(question_.collective)) {
       for (const Algorithm algorithm : schedule::algorithms_of(question_.collective)) {
         auto found = predicted_groups(question_.collective, question_.bytes, {.form = each, .algorithm = algorithm},
-                                      modelled_.hierarchy.ranks(), modelled_.parameters);
+                                      modelled_.hierarchy.ranks(), of_launch_);
         if (!found) continue;
         if (found->condition && model_ != CostModel::kClosed) found->on_machine = best_in_groups(each, algorithm);
         result.groups.push_back(*std::move(found));
@@ -161,6 +171,7 @@ class Predictor {
   Rank groups_;
   CostModel model_;
   const Modelled& modelled_;
+  Parameters of_launch_;
   Machine machine_;
 };
 

@@ -1,7 +1,7 @@
 // Started as an MPI program: measures several variants of collectives in turn in one process. Rank 0 prints a JSON line
 // a variant of a case:
 //   {"collective":"broadcast","bytes":1048576,"ranks":16,"nodes":4,"variant":"auto","calls":120,"min":...,"median":...,
-//    "mean":...,"high":...,"cpu":...,"ratio":...}
+//    "mean":...,"high":...,"cpu":...,"ratio":...,"evidence":...}
 // seconds of a call (median and mean over calls of the slowest rank; high: nine of ten are below), processor seconds of
 // all ranks together, the first variant's time over this one's. What gives no figures has "wrong" in their place.
 //
@@ -66,7 +66,8 @@ void print_figures(JsonObject line, const bench::Figures& figures) {
         .add("mean", figures.mean)
         .add("high", figures.high)
         .add("cpu", figures.central)
-        .add("ratio", figures.ratio);
+        .add("ratio", figures.ratio)
+        .add("evidence", figures.evidence);
   }
   print(line);
 }

@@ -56,6 +56,7 @@ void keep(const std::vector<Decided>& decisions) {
     const collect::Kind kind = collect::kind_of(trial.operation(), 0, collect::thread_state().types);
     process.learned.keep(shape, collect::decision_key(*context, kind, parameters), to_text(each.choice));
   }
+  process.learned.write();
 }
 
 }  // namespace ranktree::mpi::bench

@@ -20,8 +20,8 @@ struct Decided {
 // "allreduce,1024,shared:flat". Throws Error(kInput).
 Decided read_decided(const std::string& text);
 
-// Collective over MPI_COMM_WORLD: writes them into the folder of RANKTREE_COLL_CACHE when MPI_Finalize is called.
-// Throws MpiError, AgreedError, Error.
+// Collective over MPI_COMM_WORLD: writes them into the folder of RANKTREE_COLL_CACHE. Throws MpiError, AgreedError,
+// Error.
 void keep(const std::vector<Decided>& decisions);
 
 }  // namespace ranktree::mpi::bench

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/predict/paired_test.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/select/chooser.h"
@@ -50,7 +51,7 @@ void warm_up(const Variant& variant, TrialCase& trial, const std::shared_ptr<col
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return values.size() % 2 != 0 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 // Processor seconds that a call has which does nothing: those of reading the clocks, as much as a barrier of two ranks.
@@ -95,7 +96,7 @@ class Contest {
       if (figures[i].wrong.empty()) fill_in(figures[i], series_[i]);
     }
     for (std::size_t i = variants_.size(); i-- > 0;) {
-      if (figures[i].wrong.empty() && figures[0].wrong.empty()) figures[i].ratio = ratio(series_[0], series_[i]);
+      if (figures[i].wrong.empty() && figures[0].wrong.empty()) compare(figures[i], series_[0], series_[i]);
     }
     return figures;
   }
@@ -171,13 +172,16 @@ class Contest {
     figures.central = std::max(central, 0.0) / static_cast<double>(all.size());
   }
 
-  static double ratio(const Series& first, const Series& other) {
+  static void compare(Figures& figures, const Series& first, const Series& other) {
     std::vector<double> ratios;
     ratios.reserve(first.walls.size());
     for (std::size_t round = 0; round < first.walls.size(); ++round) {
       ratios.push_back(median_of(first.walls[round]) / std::max(median_of(other.walls[round]), 1e-9));
     }
-    return median_of(ratios);
+    const auto won = static_cast<std::size_t>(
+        std::count_if(ratios.begin(), ratios.end(), [](double each) { return each > 1; }));
+    figures.evidence = core::predict::evidence(won, ratios.size() - won);
+    figures.ratio = median_of(std::move(ratios));
   }
 
   TrialCase& trial_;

@@ -16,7 +16,7 @@ namespace ranktree::mpi::bench {
 
 struct Limits {
   double seconds = 1;  // of one case with all its variants, more or less
-  int least = 5;       // rounds
+  int least = 6;       // rounds; fewer never show that a variant is faster (Figures::evidence)
   int most = 200;
   int warm = 2;       // calls of each variant before its first timed one
   int warm_auto = 0;  // and of "auto", which measures by itself at first; 0: until it has decided
@@ -34,6 +34,9 @@ struct Figures {
   double central = 0;  // mean processor seconds of a call, all ranks together
   // Median over the rounds of the first variant's time by this one's in the same round: above 1 this one is faster.
   double ratio = 0;
+  // That it is faster, by the rounds in which its median is below the first variant's: if it is not, a number of at
+  // least 20 has a chance of 1/20 (core/predict/paired_test.h).
+  double evidence = 0;
 };
 
 // Collective; the same figures on all ranks. A variant that gives wrong results has figures of none. Throws MpiError.

@@ -120,11 +120,14 @@ std::string decision_key(const Context& context, const Kind& kind, const core::p
 
 Learned::~Learned() { save(); }
 
-void Learned::save() noexcept {
+void Learned::write() {
   const std::scoped_lock lock(mutex_);
-  if (!saves_ || newer_.empty()) return;
+  if (saves_ && !newer_.empty()) io::save_decisions(path_, std::exchange(newer_, {}));
+}
+
+void Learned::save() noexcept {
   try {
-    io::save_decisions(path_, std::exchange(newer_, {}));
+    write();
   } catch (const std::exception& error) {
     Log(log_, 0).line(std::string("decisions are not kept: ") + error.what());
   }

@@ -40,8 +40,10 @@ class Learned {
   bool has_gain_on_node(int ranks);
   // Throws std::bad_alloc.
   void keep(const std::string& shape, const std::string& kind, const std::string& variant);
-  // Writes what was kept since the last time, as the destructor does, which does not run where the program leaves a
-  // communicator that it has not freed: that holds the process's data. Failures are lines of the log.
+  // Writes what was kept since the last time. Throws Error(kSystem) where the file cannot be written.
+  void write();
+  // The same, as the destructor does, which does not run where the program leaves a communicator that it has not freed:
+  // that holds the process's data. Failures are lines of the log.
   void save() noexcept;
 
  private:
