@@ -56,6 +56,14 @@ def test_base_algorithms_cost_as_by_the_formulas(ranktree: Run, machine: Path) -
         assert least <= row["base"]["pipeline"]["seconds"] <= 1.1 * (least + LATENCY)
 
 
+def test_conditions_are_for_the_links_of_the_launch(ranktree: Run) -> None:
+    """Usual links inside a node: 2m/p = 16384 bytes on 8 ranks, alpha/beta = 0.5 us x 5 GB/s, between nodes 20000."""
+    arguments = ("predict", "bcast", "--sizes", "64K", "--np", 8, "--model", "closed", "--machine")
+    printed = "two levels win if 2m/p < alpha/beta: 1.638e+04 "
+    assert printed + ">= 2500\n" in ranktree(*arguments, "node:4 core:8").stdout
+    assert printed + "< 2e+04\n" in ranktree(*arguments, "node:8 core:1").stdout
+
+
 def test_following_messages_finds_the_same(ranktree: Run, machine: Path) -> None:
     arguments = ("predict", "allreduce", "--np", 16, "--machine", machine, "--sizes", "64K", "--json")
     closed, followed = (rows_of(ranktree(*arguments, "--model", model))[0]["base"] for model in ("closed", "hockney"))

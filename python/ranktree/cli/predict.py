@@ -28,7 +28,7 @@ NAMES = (
 )
 MODELS = {
     "auto": "",
-    "closed": "closed forms, which take the most expensive link for all",
+    "closed": "closed forms, which take the most expensive link for most messages",
     "hockney": "Hockney's model, following every message",
     "loggp": "LogGP, following every message",
 }
