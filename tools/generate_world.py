@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping
 
 # Calls that take MPI_COMM_WORLD as it is, and those that are written by hand (src/preload/world/special.cpp).
 AS_THEY_ARE = {"MPI_Abort", "MPI_Comm_c2f", "MPI_Comm_toint"}
-BY_HAND = {"MPI_Comm_get_attr", "MPI_Attr_get", "MPI_Comm_set_errhandler", "MPI_Cart_create"}
+BY_HAND = {
+    "MPI_Attr_get",
+    "MPI_Cart_create",
+    "MPI_Comm_get_attr",
+    "MPI_Comm_set_errhandler",
+    "MPI_Dist_graph_create",
+    "MPI_Dist_graph_create_adjacent",
+    "MPI_Graph_create",
+}
 # Where a class of calls.tsv goes; the rest goes to "other".
 FILES = {
     "send": "point_to_point",

@@ -30,6 +30,8 @@ HANDED_ON = (
     "RANKTREE_SPLIT",
     "RANKTREE_CART",
     "RANKTREE_CART_OBJECTIVE",
+    "RANKTREE_GRAPH",
+    "RANKTREE_GRAPH_OBJECTIVE",
     "RANKTREE_REORDER",
     "RANKTREE_REORDER_METRIC",
     "RANKTREE_REORDER_INFO",
@@ -43,7 +45,7 @@ HANDED_ON = (
     "RANKTREE_NETWORK",
     "RANKTREE_NODE_ID_FILE",
 )
-WORLD = ("RANKTREE_REORDER", "RANKTREE_CART")  # what the world library is for
+WORLD = ("RANKTREE_REORDER", "RANKTREE_CART", "RANKTREE_GRAPH")  # what the world library is for
 TRACING = ("RANKTREE_TRACE", "RANKTREE_SPLIT")  # and the tracing library
 COLLECTIVES = ("RANKTREE_COLL",)  # and the one that serves collectives
 PREFIX = "libranktree_preload_"

@@ -19,7 +19,10 @@ SHOWN = 20
 SHOWN_OF_FAILURE = 200
 PROBE = "ranktree-probe"
 # The plan is for the launcher's numbers: the ranks of our program are not reordered, nor are its collectives served.
-NUMBERED_BY_THE_LAUNCHER = ("/usr/bin/env", "-u", "RANKTREE_REORDER", "-u", "RANKTREE_CART", "-u", "RANKTREE_COLL")
+NUMBERED_BY_THE_LAUNCHER = (
+    "/usr/bin/env",
+    *(word for name in ("REORDER", "CART", "GRAPH", "COLL") for word in ("-u", f"RANKTREE_{name}")),
+)
 HELPER_MARK = '{"format":"ranktree-ranks"'
 Slots = Sequence[tuple[str, list[int]]]
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]

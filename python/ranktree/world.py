@@ -21,8 +21,8 @@ SECONDS = 300
 HELPER = "ranktree-reorder-"
 MARK = '{"format":"ranktree-reorder"'
 NOT_FORETOLD = (
-    "--cart, --cart-all: not foretold; the program's grids are known in the run only: an MPI_Cart_create that is "
-    "reordered would tile its grid on top of this order and may renumber its ranks"
+    "--cart, --cart-all, --graph: not foretold; the program's grids and graphs are known in the run only: a call that is "
+    "reordered would place them on top of this order and may renumber their ranks"
 )
 OBJECTIVE_KEY = "ranktree_objective="
 SECONDS_COUNT = ("bottleneck", "time")  # objectives

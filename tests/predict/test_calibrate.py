@@ -89,9 +89,7 @@ def test_few_rounds_make_no_rule() -> None:
     assert winner([native, shown], 0.3) is None
 
 
-def test_decisions_that_cannot_be_written_are_said_to_be_lost(
-    ranktree: Run, launcher: list[str], tmp_path: Path
-) -> None:
+def test_decisions_that_cannot_be_written_are_an_error(ranktree: Run, launcher: list[str], tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     options = ["--collectives", "bcast", "--sizes", "8", "--seconds", 0.05, "-o", tmp_path / "rules.json"]
     result = ranktree("tune", *options, "--collectives-cache", tmp_path / "file" / "in", "--", *launcher, "-n", 2)

@@ -120,13 +120,15 @@ def test_a_pattern_that_cannot_be_used(mpi, made, said, tmp_path, how):
 
 def test_without_our_library_beside_it(mpi, made, build_folder, tmp_path):
     world = shutil.copy(build_folder / "lib" / f"libranktree_world_{mpi.name}.so", tmp_path)
-    settings = {"LD_PRELOAD": world, "RANKTREE_REORDER": "any", "RANKTREE_CART": "1", "RANKTREE_VERBOSE": "1"}
+    settings = {"LD_PRELOAD": world, "RANKTREE_REORDER": "any", "RANKTREE_VERBOSE": "1"}
+    settings |= {"RANKTREE_CART": "1", "RANKTREE_GRAPH": "1"}
     words = ["/usr/bin/env", *(f"{name}={value}" for name, value in settings.items()), made(mpi.name, "first.c")]
     result = finish(list(map(str, mpi.launch(RANKS, *words))), os.environ, SECONDS)
     assert unmoved(sorted(result.stdout.splitlines()))
     logged = sorted(line for line in result.stderr.splitlines() if line.startswith("ranktree: "))
     beside = tmp_path / f"libranktree_mpi_{mpi.name}.so.0.1"
     assert [line.partition(": cannot open")[0] for line in logged] == [
+        f"ranktree: graphs: made by the MPI: rank 0: {beside}",
         f"ranktree: grids: made by the MPI: rank 0: {beside}",
         f"{UNCHANGED}rank 0: {beside}",
     ]
@@ -140,6 +142,25 @@ def test_grids_that_not_all_ranks_are_set_to_tile(mpi, made, said, cart, culprit
     lines, logged = said({"RANKTREE_CART": cart}, made(mpi.name, program))
     assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines], "the grid is the MPI's"
     assert logged == [f"ranktree: grids: made by the MPI: rank {culprit}: RANKTREE_CART=1 is not set"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"RANKTREE_GRAPH": only_on(3, "1")}, "rank 0: RANKTREE_GRAPH=1 is not set"),
+        ({"RANKTREE_GRAPH": not_on(3, "1")}, "rank 3: RANKTREE_GRAPH=1 is not set"),
+        ({"RANKTREE_GRAPH": "1"}, "the program passes reorder=0"),
+        (
+            {"RANKTREE_GRAPH": "1", "RANKTREE_GRAPH_OBJECTIVE": "tme"},
+            "rank 0: RANKTREE_GRAPH_OBJECTIVE: expected bytes, messages, bottleneck or time",
+        ),
+    ],
+    ids=["one", "all but one", "not permitted", "no objective"],
+)
+def test_graphs_that_are_the_mpis(mpi, made, said, settings, reason):
+    lines, logged = said(settings, made(mpi.name, "graph.c"), "adjacent")
+    assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines]
+    assert set(logged) == {f"ranktree: graphs: made by the MPI: {reason}"}
 
 
 def test_grids_by_an_objective_that_does_not_exist_are_the_mpis(mpi, made, said):

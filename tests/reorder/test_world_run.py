@@ -104,7 +104,7 @@ def test_the_dry_run_does_not_foretell_grids(mpi, ranktree, pattern):
     assert result.returncode == 0, result.stderr
     first, last = result.stdout.splitlines()[0], result.stdout.splitlines()[-1]
     assert first.startswith("no gain: nothing would change (")
-    assert last.startswith("--cart, --cart-all: not foretold; ")
+    assert last.startswith("--cart, --cart-all, --graph: not foretold; ")
 
 
 @two_pus
@@ -161,7 +161,7 @@ def test_a_run_without_gain_is_the_launchers(mpi, ranktree, made, pattern):
             2,
             "--metric: expected no --reorder-info for seconds",
         ),
-        (["--objective", "time"], 2, "--objective needs --reorder APP.npz, --pattern APP.npz or --cart"),
+        (["--objective", "time"], 2, "--objective needs --reorder APP.npz, --pattern APP.npz, --cart or --graph"),
         (["--reorder", "{four}", "--parameters", "ethernet-1g"], 2, "or --reorder APP.npz and such an --objective"),
         (
             ["--cart", "--objective", "time", "--parameters", "ethernet-1g"],
@@ -281,6 +281,34 @@ def test_grids_are_tiled_by_the_objective(mpi, made, ranktree, build_folder, obj
     between = [link for link in links if link[0] != link[1]]
     assert len(between) == 4
     assert max(Counter(sum(between, ())).values()) == busiest
+
+
+def pairs_share(lines: list[str]) -> bool:
+    """Whether vertices 0 and 1 have one PU, and 2 and 3 the other. All must hear from their partners."""
+    vertices = [list(map(int, line.split())) for line in lines]
+    assert [vertex for vertex, _, _, _ in vertices] == [0, 1, 2, 3]
+    assert sorted(rank for _, _, rank, _ in vertices) == [0, 1, 2, 3]
+    assert all(heard for _, _, _, heard in vertices)
+    pus = [pu for _, pu, _, _ in vertices]
+    return pus[0] == pus[1] != pus[2] == pus[3]
+
+
+@two_pus
+@pytest.mark.parametrize("call", ["dist", "adjacent", "graph"])
+def test_graphs_are_placed_where_the_program_permits_it(mpi, made, bound, call):
+    program = made(mpi.name, "graph.c")
+    assert pairs_share(bound(["run", "--graph"], program, call, "reorder"))
+    assert not pairs_share(bound(["run", "--graph"], program, call)), "the program passes reorder=0"
+    assert not pairs_share(bound(["run", "--cart-all"], program, call, "reorder")), "the MPI's leave ranks as they are"
+    assert pairs_share(bound(["run", "--graph", "--objective", "bottleneck"], program, call, "reorder"))
+
+
+@two_pus
+@pytest.mark.parametrize("call", ["dist", "adjacent"])
+@pytest.mark.parametrize("binding", [1, 3], ids=["mpif.h", "mpi_f08"])
+def test_graphs_of_fortran_programs_are_placed(mpi, made, bound, binding, call):
+    options = ["-cpp", "-w", "-fallow-argument-mismatch", "-ffree-line-length-none", f"-DBINDING={binding}"]
+    assert pairs_share(bound(["run", "--graph"], made(mpi.name, "graph.F90", *options), call))
 
 
 def test_without_cart_grids_are_the_mpis(mpi, made, bound):

@@ -101,7 +101,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         str | None,
         Option(
             "--objective",
-            help="What --reorder and --cart [bytes] and --pattern [time] minimise: bytes, messages, bottleneck, time.",
+            help="What --reorder, --cart and --graph [bytes] and --pattern [time] minimise: bytes, messages, bottleneck, "
+            "time.",
         ),
     ] = None,
     parameters: Annotated[
@@ -119,6 +120,14 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         bool, Option("--cart", help="Reorder in the program's own MPI_Cart_create, where it permits that (reorder=1).")
     ] = False,
     cart_all: Annotated[bool, Option("--cart-all", help="As --cart, even where the program passes reorder=0.")] = False,
+    graph: Annotated[
+        bool,
+        Option(
+            "--graph",
+            help="Reorder in the program's own MPI_Dist_graph_create, MPI_Dist_graph_create_adjacent and "
+            "MPI_Graph_create, where it permits that (reorder=1).",
+        ),
+    ] = False,
     wanted: Collectives = None,
     log: CollectivesLog = None,
     cache: Cache = None,
@@ -148,11 +157,12 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     """Run a launcher's command with every rank where the plan has it; exit code and signals pass through."""
     # #lizard forgives: every option is one parameter
     check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
-    grids = "all" if cart_all else "1" if cart else ""
+    made = {"CART": "all" if cart_all else "1" if cart else "", "GRAPH": "1" if graph else ""}
+    made = {name: value for name, value in made.items() if value}
     if reorder is None:
         refuse_without_pattern(dry_run, reorder_info)
-        if objective and not grids and pattern is None:
-            raise BadParameter("--objective needs --reorder APP.npz, --pattern APP.npz or --cart")
+        if objective and not made and pattern is None:
+            raise BadParameter("--objective needs --reorder APP.npz, --pattern APP.npz, --cart or --graph")
     minimised = objective or (None if metric else "time")  # by --pattern
     metric, keys = by_objective(objective, metric, reorder_info or [])
     seconds = minimised if minimised in world.SECONDS_COUNT else None
@@ -165,17 +175,17 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     )
     source.check()
     if not source:
-        refuse_without_plan(any((split, grids, reorder, wanted)), check, folder is not None and not dry_run)
+        refuse_without_plan(any((split, made, reorder, wanted)), check, folder is not None and not dry_run)
     if wrong := world.wrong_setting(keys):
         raise BadParameter(wrong)
     order = world.wanted(reorder, metric, keys, read_command(words)) if reorder is not None else None
     if order is not None and dry_run:
         show_changes(order, words, source, folder)
-        if grids:
+        if made:
             echo(world.NOT_FORETOLD)
         return
     served = for_collectives(wanted, log, folder_for(cache, no_cache))
-    words = with_libraries(words, mpi, variables_for(split, order, grids, objective) | served)
+    words = with_libraries(words, mpi, variables_for(split, order, made, objective) | served)
     begin = partial(prepare_start, show, log)
     if source:
         become_result(run_placed(words, source, check, folder, begin))
@@ -245,7 +255,7 @@ def refuse_without_plan(served: bool, check: Check, has_folder: bool) -> None:
     if not served or check is not Check.NOTHING or has_folder:
         raise BadParameter(
             "needs --plan PLAN or --pattern APP.npz"
-            + ("" if served else ", --reorder APP.npz, --cart, --split or --collectives auto")
+            + ("" if served else ", --reorder APP.npz, --cart, --graph, --split or --collectives auto")
         )
 
 
@@ -267,14 +277,16 @@ def for_collectives(wanted: str | None, log: Path | None, cache: Path | None) ->
     return collectives.variables(wanted, log, cache)
 
 
-def variables_for(split: bool, order: world.Reorder | None, grids: str, objective: str | None) -> dict[str, str]:
-    """The variables that the preloaded libraries read."""
+def variables_for(
+    split: bool, order: world.Reorder | None, made: dict[str, str], objective: str | None
+) -> dict[str, str]:
+    """The variables that the preloaded libraries read; `made`: which of the program's topologies are Ranktree's."""
     variables = {"RANKTREE_SPLIT": "1"} if split else {}
     if order is not None:
         variables |= order.variables()
-    if grids:
-        variables["RANKTREE_CART"] = grids
-        variables |= {"RANKTREE_CART_OBJECTIVE": objective} if objective else {}
+    for name, value in made.items():
+        variables[f"RANKTREE_{name}"] = value
+        variables |= {f"RANKTREE_{name}_OBJECTIVE": objective} if objective else {}
     return variables
 
 

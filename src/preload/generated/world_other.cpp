@@ -170,14 +170,6 @@ RANKTREE_IN_WORLD(MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, 
 RANKTREE_IN_WORLD(MPI_Comm_test_inter, (MPI_Comm comm, int* flag), in_world(comm), flag)
 #endif
 
-#if RANKTREE_EXPORTS_MPI_Dist_graph_create
-RANKTREE_IN_WORLD(MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph), in_world(comm_old), n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph)
-#endif
-
-#if RANKTREE_EXPORTS_MPI_Dist_graph_create_adjacent
-RANKTREE_IN_WORLD(MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph), in_world(comm_old), indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph)
-#endif
-
 #if RANKTREE_EXPORTS_MPI_Dist_graph_neighbors
 RANKTREE_IN_WORLD(MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]), in_world(comm), maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights)
 #endif
@@ -188,10 +180,6 @@ RANKTREE_IN_WORLD(MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int* indegree,
 
 #if RANKTREE_EXPORTS_MPI_File_open
 RANKTREE_IN_WORLD(MPI_File_open, (MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh), in_world(comm), filename, amode, info, fh)
-#endif
-
-#if RANKTREE_EXPORTS_MPI_Graph_create
-RANKTREE_IN_WORLD(MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph), in_world(comm_old), nnodes, index, edges, reorder, comm_graph)
 #endif
 
 #if RANKTREE_EXPORTS_MPI_Graph_get
@@ -507,12 +495,6 @@ const char* const ranktree::preload::kUnknownCalls[] = {
 #if !RANKTREE_EXPORTS_MPI_Comm_test_inter
     "MPI_Comm_test_inter",
 #endif
-#if !RANKTREE_EXPORTS_MPI_Dist_graph_create
-    "MPI_Dist_graph_create",
-#endif
-#if !RANKTREE_EXPORTS_MPI_Dist_graph_create_adjacent
-    "MPI_Dist_graph_create_adjacent",
-#endif
 #if !RANKTREE_EXPORTS_MPI_Dist_graph_neighbors
     "MPI_Dist_graph_neighbors",
 #endif
@@ -557,9 +539,6 @@ const char* const ranktree::preload::kUnknownCalls[] = {
 #endif
 #if !RANKTREE_EXPORTS_MPI_Gatherv_init_c
     "MPI_Gatherv_init_c",
-#endif
-#if !RANKTREE_EXPORTS_MPI_Graph_create
-    "MPI_Graph_create",
 #endif
 #if !RANKTREE_EXPORTS_MPI_Graph_get
     "MPI_Graph_get",

@@ -15,6 +15,9 @@ Library load() {
   }
   calls.find("ranktree_Cart_create", library.cart_create);
   calls.find("ranktree_Cart_create_weighted", library.cart_create_weighted);
+  calls.find("ranktree_Dist_graph_create", library.dist_graph_create);
+  calls.find("ranktree_Dist_graph_create_adjacent", library.dist_graph_create_adjacent);
+  calls.find("ranktree_Graph_create", library.graph_create);
   calls.find("ranktree_Comm_get_info", library.get_info);
   calls.find("ranktree_Comm_get_message", library.message);
   const bool reads = calls.find("ranktree_read_pattern", library.read_pattern);

@@ -15,6 +15,9 @@ struct Library {
   decltype(&ranktree_Comm_reorder) reorder = nullptr;
   decltype(&ranktree_Cart_create) cart_create = nullptr;
   decltype(&ranktree_Cart_create_weighted) cart_create_weighted = nullptr;
+  decltype(&ranktree_Dist_graph_create) dist_graph_create = nullptr;
+  decltype(&ranktree_Dist_graph_create_adjacent) dist_graph_create_adjacent = nullptr;
+  decltype(&ranktree_Graph_create) graph_create = nullptr;
   decltype(&ranktree_Comm_get_info) get_info = nullptr;
   decltype(&ranktree_Comm_get_message) message = nullptr;
 };

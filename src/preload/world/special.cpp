@@ -8,6 +8,7 @@
 #include <new>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "preload/init_entries.h"
 #include "preload/next.h"
@@ -74,6 +75,55 @@ bool is_grid(const CartArguments& grid) noexcept {
   return std::all_of(grid.dims, grid.dims + grid.ndims, [](int length) { return length > 0; });
 }
 
+// An info that is freed with the scope.
+class OwnInfo {
+ public:
+  OwnInfo() noexcept { PMPI_Info_create(&info_); }
+  explicit OwnInfo(MPI_Info other) noexcept {
+    if (other == MPI_INFO_NULL) {
+      PMPI_Info_create(&info_);
+    } else {
+      PMPI_Info_dup(other, &info_);
+    }
+  }
+  OwnInfo(const OwnInfo&) = delete;
+  OwnInfo& operator=(const OwnInfo&) = delete;
+  OwnInfo(OwnInfo&&) = delete;
+  OwnInfo& operator=(OwnInfo&&) = delete;
+  ~OwnInfo() {
+    if (info_ != MPI_INFO_NULL) PMPI_Info_free(&info_);
+  }
+  // With what to minimise.
+  [[nodiscard]] MPI_Info with(const char* objective) noexcept {
+    if (info_ != MPI_INFO_NULL) PMPI_Info_set(info_, "ranktree_objective", objective);
+    return info_;
+  }
+
+ private:
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
+// The calls that Ranktree makes in one of the program's: they are the MPI's.
+class Inside {
+ public:
+  Inside() noexcept : first_(!std::exchange(inside(), true)) {}
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  Inside(Inside&&) = delete;
+  Inside& operator=(Inside&&) = delete;
+  ~Inside() {
+    if (first_) inside() = false;
+  }
+  [[nodiscard]] bool first() const noexcept { return first_; }
+
+ private:
+  static bool& inside() noexcept {
+    thread_local bool is = false;
+    return is;
+  }
+  bool first_;
+};
+
 // The grid of ranktree_Cart_create, in which every link between neighbours has the same weight, one byte, placed by an
 // objective. Memory or an info that one rank lacks becomes an error on all ranks.
 int tile_by_objective(MPI_Comm comm, const CartArguments& grid, const char* objective, MPI_Comm* comm_cart) noexcept {
@@ -83,12 +133,8 @@ int tile_by_objective(MPI_Comm comm, const CartArguments& grid, const char* obje
   if (dims) std::copy_n(grid.dims, count, dims.get());
   const double vertices = std::accumulate(grid.dims, grid.dims + count, 1.0, std::multiplies<>());
   if (weights) std::transform(grid.dims, grid.dims + count, weights.get(), [&](int d) { return vertices / d; });
-  MPI_Info info = MPI_INFO_NULL;
-  if (PMPI_Info_create(&info) == MPI_SUCCESS) PMPI_Info_set(info, "ranktree_objective", objective);
-  const int code = Library::instance().cart_create_weighted(comm, grid.ndims, weights.get(), grid.periods, info,
-                                                            dims.get(), comm_cart);
-  if (info != MPI_INFO_NULL) PMPI_Info_free(&info);
-  return code;
+  return Library::instance().cart_create_weighted(comm, grid.ndims, weights.get(), grid.periods,
+                                                  OwnInfo().with(objective), dims.get(), comm_cart);
 }
 
 int tile(MPI_Comm comm, const CartArguments& grid, MPI_Comm* comm_cart) noexcept {
@@ -99,15 +145,37 @@ int tile(MPI_Comm comm, const CartArguments& grid, MPI_Comm* comm_cart) noexcept
 
 template <typename Next>
 int cart_create(Next next, MPI_Comm comm, const CartArguments& grid, MPI_Comm* comm_cart) {
-  thread_local bool inside = false;
+  const Inside call;
   const MPI_Comm world = in_world(comm);
-  if (inside) return pass_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
-  inside = true;
-  const int code = tiles_grid(world, grid.reorder != 0)
-                       ? tile(world, grid, comm_cart)
-                       : pass_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
-  inside = false;
-  return code;
+  if (call.first() && makes(Topology::kGrid, world, grid.reorder != 0)) return tile(world, grid, comm_cart);
+  return pass_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
+}
+
+// Both calls that make a distributed graph: their arguments between communicator and info are handed on.
+template <typename Ours, typename Next, typename... Arguments>
+int dist_graph_create(Ours Library::* ours, Next next, MPI_Comm comm, MPI_Info info, int reorder, MPI_Comm* made,
+                      Arguments... arguments) {
+  const Inside call;
+  const MPI_Comm world = in_world(comm);
+  if (!call.first() || !makes(Topology::kGraph, world, reorder != 0)) {
+    return pass_on(next, world, arguments..., info, reorder, made);
+  }
+  const char* const objective = setting("RANKTREE_GRAPH_OBJECTIVE");
+  const Ours create = Library::instance().*ours;
+  if (*objective == '\0') return create(world, arguments..., info, 1, made);
+  return create(world, arguments..., OwnInfo(info).with(objective), 1, made);
+}
+
+// It has no info, and weights of no kind: always placed by its edges.
+template <typename Next>
+int graph_create(Next next, MPI_Comm comm, int nnodes, const int* index, const int* edges, int reorder,
+                 MPI_Comm* made) {
+  const Inside call;
+  const MPI_Comm world = in_world(comm);
+  if (call.first() && makes(Topology::kGraph, world, reorder != 0)) {
+    return Library::instance().graph_create(world, nnodes, index, edges, 1, made);
+  }
+  return pass_on(next, world, nnodes, index, edges, reorder, made);
 }
 
 // Process set names are URIs: not sensitive to case (MPI 5.0 §11.3.2).
@@ -185,6 +253,50 @@ RANKTREE_ENTRY int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[
 RANKTREE_ENTRY int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
                                     MPI_Comm* comm_cart) {
   return preload::cart_create(RANKTREE_NEXT(PMPI_Cart_create)(), comm_old, {ndims, dims, periods, reorder}, comm_cart);
+}
+
+RANKTREE_ENTRY int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+                                         const int destinations[], const int weights[], MPI_Info info, int reorder,
+                                         MPI_Comm* comm_dist_graph) {
+  return preload::dist_graph_create(&preload::Library::dist_graph_create, RANKTREE_NEXT(MPI_Dist_graph_create)(),
+                                    comm_old, info, reorder, comm_dist_graph, n, sources, degrees, destinations,
+                                    weights);
+}
+RANKTREE_ENTRY int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+                                          const int destinations[], const int weights[], MPI_Info info, int reorder,
+                                          MPI_Comm* comm_dist_graph) {
+  return preload::dist_graph_create(&preload::Library::dist_graph_create, RANKTREE_NEXT(PMPI_Dist_graph_create)(),
+                                    comm_old, info, reorder, comm_dist_graph, n, sources, degrees, destinations,
+                                    weights);
+}
+
+RANKTREE_ENTRY int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+                                                  const int sourceweights[], int outdegree, const int destinations[],
+                                                  const int destweights[], MPI_Info info, int reorder,
+                                                  MPI_Comm* comm_dist_graph) {
+  return preload::dist_graph_create(&preload::Library::dist_graph_create_adjacent,
+                                    RANKTREE_NEXT(MPI_Dist_graph_create_adjacent)(), comm_old, info, reorder,
+                                    comm_dist_graph, indegree, sources, sourceweights, outdegree, destinations,
+                                    destweights);
+}
+RANKTREE_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+                                                   const int sourceweights[], int outdegree, const int destinations[],
+                                                   const int destweights[], MPI_Info info, int reorder,
+                                                   MPI_Comm* comm_dist_graph) {
+  return preload::dist_graph_create(&preload::Library::dist_graph_create_adjacent,
+                                    RANKTREE_NEXT(PMPI_Dist_graph_create_adjacent)(), comm_old, info, reorder,
+                                    comm_dist_graph, indegree, sources, sourceweights, outdegree, destinations,
+                                    destweights);
+}
+
+RANKTREE_ENTRY int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
+                                    MPI_Comm* comm_graph) {
+  return preload::graph_create(RANKTREE_NEXT(MPI_Graph_create)(), comm_old, nnodes, index, edges, reorder, comm_graph);
+}
+RANKTREE_ENTRY int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
+                                     MPI_Comm* comm_graph) {
+  return preload::graph_create(RANKTREE_NEXT(PMPI_Graph_create)(), comm_old, nnodes, index, edges, reorder,
+                               comm_graph);
 }
 
 #if RANKTREE_EXPORTS_MPI_Group_from_session_pset

@@ -280,29 +280,54 @@ NewOrder find_order(const PrivateCopy& world, bool spawned) {
   return agree_on_order(world);
 }
 
-// Which of the program's grids are ours to make.
-enum class Grids : std::uint8_t { kUndecided, kNone, kPermitted, kAll };
+// Which of the program's grids, or graphs, are ours to make.
+enum class Ours : std::uint8_t { kUndecided, kNone, kPermitted, kAll };
 
-constexpr const char* kMadeByMpi = "grids: made by the MPI";
+// Of a topology.
+struct Words {
+  const char* variable;
+  const char* set;
+  const char* objective;
+  const char* bad_objective;
+  const char* made_by_mpi;
+  const char* left;  // where the program does not permit it
+};
+constexpr std::array<Words, 2> kWords{
+    Words{"RANKTREE_CART", "RANKTREE_CART=1", "RANKTREE_CART_OBJECTIVE",
+          "RANKTREE_CART_OBJECTIVE: expected bytes, messages, bottleneck or time", "grids: made by the MPI",
+          "the program passes reorder=0; RANKTREE_CART=all reorders it all the same"},
+    Words{"RANKTREE_GRAPH", "RANKTREE_GRAPH=1", "RANKTREE_GRAPH_OBJECTIVE",
+          "RANKTREE_GRAPH_OBJECTIVE: expected bytes, messages, bottleneck or time", "graphs: made by the MPI",
+          "the program passes reorder=0"}};
 
-// Collective: RANKTREE_CART, which all ranks must follow or none.
-Grids decide_on_grids(MPI_Comm comm) noexcept {
-  const std::string_view given = setting("RANKTREE_CART");
-  const bool all = given == "all";
+const Words& words_of(Topology topology) { return kWords.at(static_cast<std::size_t>(topology)); }
+
+bool has_calls(Topology topology) noexcept {
+  const Library& library = Library::instance();
+  if (topology == Topology::kGrid) return library.cart_create != nullptr && library.cart_create_weighted != nullptr;
+  return library.dist_graph_create != nullptr && library.dist_graph_create_adjacent != nullptr &&
+         library.graph_create != nullptr;
+}
+
+// Collective: the variable, which all ranks must follow or none. Only grids have a value "all".
+Ours decide_on(Topology topology, MPI_Comm comm) noexcept {
+  const Words& words = words_of(topology);
+  const std::string_view given = setting(words.variable);
+  const bool all = topology == Topology::kGrid && given == "all";
   const bool wanted = all || given == "1";
   Reason obstacle;
-  const Library& library = Library::instance();
-  if (wanted && (library.cart_create == nullptr || library.cart_create_weighted == nullptr)) {
-    const Reason& missing = library.missing;
-    obstacle = missing.empty() ? Reason(RANKTREE_CALLS_LIBRARY ": no ranktree_Cart_create") : missing;
+  if (wanted && !has_calls(topology)) {
+    const Reason& missing = Library::instance().missing;
+    obstacle = missing.empty() ? Reason(RANKTREE_CALLS_LIBRARY ": no calls that make topologies") : missing;
   }
   constexpr std::array<std::string_view, 5> kObjectives{"", "bytes", "messages", "bottleneck", "time"};
-  if (std::ranges::find(kObjectives, std::string_view(setting("RANKTREE_CART_OBJECTIVE"))) == kObjectives.end()) {
-    obstacle = Reason("RANKTREE_CART_OBJECTIVE: expected bytes, messages, bottleneck or time");
+  if (std::ranges::find(kObjectives, std::string_view(setting(words.objective))) == kObjectives.end()) {
+    obstacle = Reason(words.bad_objective);
   }
-  if (!all_agree(comm, kMadeByMpi, {"RANKTREE_CART=1", wanted, obstacle})) return Grids::kNone;
+  if (!all_agree(comm, words.made_by_mpi, {words.set, wanted, obstacle})) return Ours::kNone;
+  if (topology != Topology::kGrid) return Ours::kPermitted;
   const Ballot of_all{"RANKTREE_CART=all", all, {}};
-  return all_agree(comm, "grids with reorder=0: made by the MPI", of_all) ? Grids::kAll : Grids::kPermitted;
+  return all_agree(comm, "grids with reorder=0: made by the MPI", of_all) ? Ours::kAll : Ours::kPermitted;
 }
 
 // What the process knows of the new order.
@@ -320,28 +345,28 @@ class World {
     started_ = true;
     const PatientWorld patience;
     const PrivateCopy world(MPI_COMM_WORLD);
-    grids_.store(decide_on_grids(world.get()));
+    for (const Topology each : {Topology::kGrid, Topology::kGraph}) ours(each).store(decide_on(each, world.get()));
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
     MPI_Comm comm = settled_ ? same_order(world) : settle(world, parent != MPI_COMM_NULL);
     if (comm != MPI_COMM_NULL) publish(comm, patience.before());
   }
 
-  bool tiles(MPI_Comm comm, bool permitted) noexcept {
+  bool makes(Topology topology, MPI_Comm comm, bool permitted) noexcept {
     int inter = 1;
-    Grids grids = grids_.load();
-    if (grids == Grids::kNone || comm == MPI_COMM_NULL) return false;
+    Ours which = ours(topology).load();
+    if (which == Ours::kNone || comm == MPI_COMM_NULL) return false;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
-    if (grids == Grids::kUndecided) {
-      grids = decide_on_grids(comm);
+    if (which == Ours::kUndecided) {
+      which = decide_on(topology, comm);
     } else if (!mpi::is_within_own_world(comm)) {
       return false;
     }
-    if (grids != Grids::kPermitted) return grids == Grids::kAll;
-    // Ranks may pass different values: all make the grid by the same call.
+    if (which != Ours::kPermitted) return which == Ours::kAll;
+    // Ranks may pass different values: all make it by the same call.
     int by_all = permitted ? 1 : 0;
     if (PMPI_Allreduce(MPI_IN_PLACE, &by_all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return false;
-    if (by_all == 0) print_left(comm);
+    if (by_all == 0) print_left(topology, comm);
     return by_all != 0;
   }
 
@@ -379,10 +404,13 @@ class World {
     return order.comm;
   }
 
-  void print_left(MPI_Comm comm) noexcept {
+  std::atomic<Ours>& ours(Topology topology) noexcept { return ours_[static_cast<std::size_t>(topology)]; }
+
+  void print_left(Topology topology, MPI_Comm comm) noexcept {
     int rank = 0;
-    if (PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS || rank != 0 || printed_left_.exchange(true)) return;
-    print_verbose(kMadeByMpi, "the program passes reorder=0; RANKTREE_CART=all reorders it all the same");
+    if (PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS || rank != 0) return;
+    if (printed_left_[static_cast<std::size_t>(topology)].exchange(true)) return;
+    print_verbose(words_of(topology).made_by_mpi, words_of(topology).left);
   }
 
   // MPI_COMM_WORLD in the order that a session has got already.
@@ -423,8 +451,8 @@ class World {
   }
 
   std::mutex mutex_;
-  std::atomic<Grids> grids_{Grids::kUndecided};
-  std::atomic<bool> printed_left_{false};
+  std::array<std::atomic<Ours>, kWords.size()> ours_{};  // undecided
+  std::array<std::atomic<bool>, kWords.size()> printed_left_{};
   bool started_ = false;
   bool settled_ = false;
   std::vector<int> before_;
@@ -446,7 +474,9 @@ void reorder_world() noexcept {
   shielded([] { World::instance().start(); });
 }
 
-bool tiles_grid(MPI_Comm comm, bool permitted) noexcept { return World::instance().tiles(comm, permitted); }
+bool makes(Topology topology, MPI_Comm comm, bool permitted) noexcept {
+  return World::instance().makes(topology, comm, permitted);
+}
 
 void reorder_world_group(MPI_Group* group) noexcept {
   shielded([group] { World::instance().put_in_order(group); });

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdint>
 
 namespace ranktree::preload {
 
@@ -24,9 +25,11 @@ inline MPI_Comm in_world(MPI_Comm comm) noexcept {
 // Called when MPI has been initialised, on every rank.
 void reorder_world() noexcept;
 
-// Whether the program's grid on `comm`, an own name of the world or another communicator, is ours to make; `permitted`
-// if the program lets the MPI reorder it. Collective over `comm`.
-bool tiles_grid(MPI_Comm comm, bool permitted) noexcept;
+enum class Topology : std::uint8_t { kGrid, kGraph };
+
+// Whether the program's grid or graph on `comm`, an own name of the world or another communicator, is ours to make;
+// `permitted` if the program lets the MPI reorder it. Collective over `comm`.
+bool makes(Topology topology, MPI_Comm comm, bool permitted) noexcept;
 
 // `group` is what the MPI gave for the process set "mpi://WORLD": puts it into the new order. Where there is a pattern
 // and no order yet, collective over the processes of the group.
