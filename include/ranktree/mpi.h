@@ -184,7 +184,8 @@ RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, i
  * - ranktree_reorder_mode = auto (default) | central | node | distributed. central: one rank gathers tree and graph
  *   (reorder-2011 §3). node: ranks are exchanged only within their nodes (treematch-2013 §2.3). distributed: a
  *   coarsened graph is placed on the tree's top levels, and every subtree places its own part; no rank holds more edges
- *   than its subtree has. auto: central up to 4,096 ranks, distributed above.
+ *   than its subtree has. auto: central up to 4,096 ranks, distributed above. Grids are placed by one rank in any mode;
+ *   ranktree_Dims_create() and ranktree_Cart_create_weighted() refuse node.
  *
  * - ranktree_objective = bytes (default) | messages | bottleneck | time: what the order minimises. bytes: weight x
  * distance. messages: distance, every edge counts once. bottleneck: the seconds of the most loaded link, the weights as

@@ -98,8 +98,11 @@ RANKTREE_API ranktree_status ranktree_pattern_create_dense(int ranks, const doub
 RANKTREE_API ranktree_status ranktree_pattern_expand(const ranktree_pattern* pattern, ranktree_model model,
                                                      ranktree_pattern** expanded, ranktree_error* error);
 
-/** Writes a pattern; the extension decides the format. A whole matrix is written as whole numbers of bytes. The file
- * appears complete or not at all. \return RANKTREE_ERROR_SYSTEM where it cannot be written */
+/** Writes a pattern; the extension decides the format. A whole matrix is written as whole numbers of bytes. What the
+ * format cannot hold is left out: all but .npz lose collective calls, and those with one number a pair have the bytes.
+ * The file appears complete or not at all.
+ * \return RANKTREE_ERROR_SYSTEM where it cannot be written, RANKTREE_ERROR_INPUT for an unknown extension,
+ * RANKTREE_ERROR_UNSUPPORTED where the format has no such pattern */
 RANKTREE_API ranktree_status ranktree_pattern_save(const ranktree_pattern* pattern, const char* path,
                                                    ranktree_error* error);
 

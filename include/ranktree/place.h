@@ -115,7 +115,8 @@ RANKTREE_API ranktree_status ranktree_place(const ranktree_topo* topo, const ran
                                             ranktree_error* error);
 
 /** Reads a plan (docs/reference/formats/plan.md).
- * \return RANKTREE_ERROR_SYSTEM where the file cannot be read, RANKTREE_ERROR_INPUT where its content is wrong */
+ * \return RANKTREE_ERROR_SYSTEM where the file cannot be read, RANKTREE_ERROR_INPUT where its content is wrong,
+ * RANKTREE_ERROR_MISMATCH where parts of it contradict each other (slots and ranks) */
 RANKTREE_API ranktree_status ranktree_plan_load(const char* path, ranktree_plan** plan, ranktree_error* error);
 
 /** Writes a plan, completely or not at all. \return RANKTREE_ERROR_SYSTEM where it cannot be written */

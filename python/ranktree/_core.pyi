@@ -96,13 +96,13 @@ class Pattern:
     """
 
     @staticmethod
-    def from_arrays(indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], messages: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Pattern:
+    def from_arrays(indptr: object, indices: object, messages: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Pattern:
         """
         A pattern of point-to-point traffic from CSR arrays; refuses what breaks a rule.
         """
 
     @staticmethod
-    def from_pairs(ranks: int, sources: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], destinations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], messages: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: str = 'p2p') -> Pattern:
+    def from_pairs(ranks: int, sources: object, destinations: object, messages: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: str = 'p2p') -> Pattern:
         """
         A pattern from parallel arrays of pairs in any order; equal pairs are added.
         """
@@ -333,7 +333,7 @@ def is_network_class(name: str) -> bool:
     Whether a class of clusters has this name, as models take it in place of a file of parameters.
     """
 
-def limit_of(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model: tuple[str, str | None]) -> dict:
+def limit_of(tree: Tree, pattern: Pattern, leaf_of: object, model: tuple[str, str | None]) -> dict:
     """
     What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.
     """
@@ -343,7 +343,7 @@ def usual_levels(tree: Tree, model: tuple[str, str | None]) -> list[str]:
     Kinds of the levels whose latency or bandwidth a model takes from usual values, outermost first.
     """
 
-def latency_seconds(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model: tuple[str, str | None]) -> float:
+def latency_seconds(tree: Tree, pattern: Pattern, leaf_of: object, model: tuple[str, str | None]) -> float:
     """
     The part of the seconds of limit_of that fewer bytes would not shorten.
     """
@@ -364,7 +364,7 @@ def lower_bound(tree: Tree, pattern: Pattern, metric: str = 'size', capacity: in
 def graph(pattern: Pattern, metric: str = 'size') -> tuple:
     """(indptr, indices, weights) of the symmetric graph that is placed."""
 
-def evaluate(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: str = 'size') -> tuple:
+def evaluate(tree: Tree, pattern: Pattern, leaf_of: object, metric: str = 'size') -> tuple:
     """
     (weight by level, total) of a placement given as a numpy array of one leaf a rank.
     """

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from ranktree import _core
 from ranktree.cli.options import Option
-from ranktree.launcher import hosts_in_file, hosts_named, take_apart
+from ranktree.launcher import hosts_in_file, hosts_named, real_name, take_apart
 from ranktree.launcher_options import HET_GROUP
 
 Hosts = Annotated[
@@ -71,9 +71,9 @@ def allocation(hosts: str | None = None, hostfile: Path | None = None) -> Alloca
     if hosts == EVERY_HOST:
         return None
     if hosts is not None:
-        return Allocation(distinct(_core.expand_hostlist(hosts, "--hosts")), "--hosts", named=True)
+        return Allocation(distinct(map(real_name, _core.expand_hostlist(hosts, "--hosts"))), "--hosts", named=True)
     if hostfile is not None:
-        return Allocation(listed(hostfile), str(hostfile), named=True)
+        return Allocation(distinct(map(real_name, listed(hostfile))), str(hostfile), named=True)
     return of_job(os.environ)
 
 

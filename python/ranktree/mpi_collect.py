@@ -36,7 +36,7 @@ class Request:
     after that; its errors are lost.
     """
 
-    _dropped: deque["Request"] = deque()  # still move data
+    _dropped: deque["Request"] = deque()  # still move data, or are to be freed
     _in_flight = False
 
     def __init__(self, handle: int | None, kept: object, persistent: bool) -> None:
@@ -47,8 +47,8 @@ class Request:
         self._let_go()
 
     def __del__(self) -> None:
-        """Stays alive while it is in flight. No thread has a reference from here on."""
-        if self._in_flight:
+        """Stays alive while it is in flight, or until it is freed. No thread has a reference from here on."""
+        if self._in_flight or self:
             self._dropped.append(self)
 
     def __bool__(self) -> bool:
@@ -120,9 +120,10 @@ class Request:
         mpi4py.MPI.Exception
             The first error, after all are complete.
         """
-        handles = (POINTER * max(len(requests), 1))(*(request._handle.value for request in requests))
-        code = library_function("Waitall", INT, POINTER)(len(requests), handles)
-        for request, handle in zip(requests, handles, strict=False):
+        each = list({id(request): request for request in requests}.values())  # one given twice is one
+        handles = (POINTER * max(len(each), 1))(*(request._handle.value for request in each))
+        code = library_function("Waitall", INT, POINTER)(len(each), handles)
+        for request, handle in zip(each, handles, strict=False):
             request._handle.value = handle
             request._end()
         check(code, "Waitall", MPI.COMM_NULL)

@@ -204,6 +204,8 @@ def tree_of(machine: Any, unit: str = "core", cost: str = "hops", network: Any =
     """The machine as a tree."""
     machine = getattr(machine, "tree", machine)
     if isinstance(machine, _core.Tree):
+        if (unit, cost, network) != ("core", "hops", None):
+            raise ValueError("unit, cost, network: expected none beside a machine that is a tree already")
         return machine
     machine = require_text_or_path("machine", machine, "text, a path or a tree")
     network = None if network is None else require_text_or_path("network", network, "text or a path")

@@ -21,8 +21,8 @@ SECONDS = 300
 HELPER = "ranktree-reorder-"
 MARK = '{"format":"ranktree-reorder"'
 NOT_FORETOLD = (
-    "--cart, --cart-all, --graph: not foretold; the program's grids and graphs are known in the run only: a call that is "
-    "reordered would place them on top of this order and may renumber their ranks"
+    "--cart, --cart-all, --graph: not foretold; the program's grids and graphs are known in the run only: a call that "
+    "is reordered would place them on top of this order and may renumber their ranks"
 )
 OBJECTIVE_KEY = "ranktree_objective="
 SECONDS_COUNT = ("bottleneck", "time")  # objectives

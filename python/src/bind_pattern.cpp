@@ -40,7 +40,6 @@ using ranktree::core::Fault;
 
 namespace {
 
-using Integers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename Item>
 using Array = nb::ndarray<nb::numpy, const Item, nb::ndim<1>>;
@@ -95,7 +94,9 @@ void check_length(const char* name, std::size_t found, std::size_t expected) {
 // Numbers outside Rank's range become -1, which no check lets pass.
 Rank narrowed(std::int64_t value) { return std::in_range<Rank>(value) ? static_cast<Rank>(value) : -1; }
 
-Pattern from_arrays(const Integers& indptr, const Integers& indices, const Numbers& messages, const Numbers& bytes) {
+Pattern from_arrays(nb::handle offsets, nb::handle columns, const Numbers& messages, const Numbers& bytes) {
+  const WholeNumbers indptr = whole_numbers("indptr", offsets);
+  const WholeNumbers indices = whole_numbers("indices", columns);
   if (indptr.size() == 0 || indptr.size() - 1 > static_cast<std::size_t>(std::numeric_limits<Rank>::max())) {
     throw Error(Fault::kInput, "indptr: expected 2 to 2^31 items, found " + std::to_string(indptr.size()));
   }
@@ -117,8 +118,10 @@ Pattern from_arrays(const Integers& indptr, const Integers& indices, const Numbe
   return result;
 }
 
-Pattern from_pairs(std::int64_t ranks, const Integers& sources, const Integers& destinations, const Numbers& messages,
-                   const Numbers& bytes, const std::string& kind) {
+Pattern from_pairs(std::int64_t ranks, nb::handle from, nb::handle to, const Numbers& messages, const Numbers& bytes,
+                   const std::string& kind) {
+  const WholeNumbers sources = whole_numbers("sources", from);
+  const WholeNumbers destinations = whole_numbers("destinations", to);
   check_length("destinations", destinations.size(), sources.size());
   check_length("messages", messages.size(), sources.size());
   check_length("bytes", bytes.size(), sources.size());
@@ -302,6 +305,16 @@ void bind_class(nb::module_& module) {
 }
 
 }  // namespace
+
+WholeNumbers whole_numbers(const char* name, nb::handle given) {
+  const nb::object array = nb::module_::import_("numpy").attr("asarray")(given);
+  const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  if (nb::cast<std::size_t>(array.attr("size")) != 0 && kind != "i" && kind != "u") {
+    throw Error(Fault::kInput, std::string(name) + ": expected whole numbers, found an array of " +
+                                   nb::cast<std::string>(array.attr("dtype").attr("name")));
+  }
+  return nb::cast<WholeNumbers>(array);
+}
 
 void bind_pattern(nb::module_& module) {
   bind_class(module);

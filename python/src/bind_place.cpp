@@ -272,18 +272,22 @@ std::optional<Array<std::int32_t>> permutation(const place::Plan& plan) {
 
 Array<double> cost_by_level(const place::Plan& plan) { return numpy_array(place::costs_of_levels(plan)); }
 
-using Leaves = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ranktree::core::topo::Leaf;
 
-place::Placement placement_of(const Tree& tree, const pattern::Pattern& expanded, const Leaves& leaf_of) {
-  const place::Placement placement{{leaf_of.data(), leaf_of.data() + leaf_of.size()}};
-  const int all = static_cast<int>(leaf_of.size());  // sharing is the caller's business
+place::Placement placement_of(const Tree& tree, const pattern::Pattern& expanded, nb::handle leaf_of) {
+  const WholeNumbers leaves = whole_numbers("leaf_of", leaf_of);
+  place::Placement placement;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const std::int64_t leaf = leaves.data()[i];  // what is no leaf, validate() refuses
+    placement.leaf_of.push_back(std::in_range<Leaf>(leaf) ? static_cast<Leaf>(leaf) : -1);
+  }
+  const int all = static_cast<int>(leaves.size());  // sharing is the caller's business
   place::validate(tree, placement, expanded.ranks, {all});
   return placement;
 }
 
 // Weight by level of the lowest common ancestor, and the total.
-nb::tuple evaluate(const Tree& tree, const pattern::Pattern& expanded, const Leaves& leaf_of,
-                   const std::string& metric) {
+nb::tuple evaluate(const Tree& tree, const pattern::Pattern& expanded, nb::handle leaf_of, const std::string& metric) {
   const place::Placement placement = placement_of(tree, expanded, leaf_of);
   place::Cost cost = place::evaluate(tree, pattern::affinity(expanded, metric_of(metric)), placement);
   return nb::make_tuple(numpy_array(std::move(cost.weight)), cost.total);
@@ -340,11 +344,11 @@ nb::tuple plan_by_objective(const Tree& tree, const pattern::Pattern& expanded, 
   return nb::make_tuple(found.plan, rows);
 }
 
-nb::dict limit_of(const Tree& tree, const pattern::Pattern& expanded, const Leaves& leaf_of, const NamedModel& named) {
+nb::dict limit_of(const Tree& tree, const pattern::Pattern& expanded, nb::handle leaf_of, const NamedModel& named) {
   return dict_of(objective::limit_of(tree, expanded, model_of(named), placement_of(tree, expanded, leaf_of)));
 }
 
-double latency_seconds(const Tree& tree, const pattern::Pattern& expanded, const Leaves& leaf_of,
+double latency_seconds(const Tree& tree, const pattern::Pattern& expanded, nb::handle leaf_of,
                        const NamedModel& named) {
   return objective::latency_seconds(tree, expanded, model_of(named), placement_of(tree, expanded, leaf_of));
 }

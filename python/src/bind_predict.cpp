@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -243,8 +244,14 @@ predict::Rule rule_of(const nb::dict& given) {
   const auto range = [&given](const char* name, auto& interval) {
     if (!given.contains(name)) return;
     const auto ends = nb::cast<std::pair<std::int64_t, std::optional<std::int64_t>>>(given[name]);
-    interval.first = static_cast<decltype(interval.first)>(ends.first);
-    if (ends.second) interval.last = static_cast<decltype(interval.last)>(*ends.second);
+    using Number = decltype(interval.first);
+    if (!std::in_range<Number>(ends.first) || !std::in_range<Number>(ends.second.value_or(0))) {
+      throw ranktree::core::Error(ranktree::core::Fault::kInput,
+                                  std::string("rule: ") + name + ": expected numbers of at most " +
+                                      std::to_string(std::numeric_limits<Number>::max()));
+    }
+    interval.first = static_cast<Number>(ends.first);
+    if (ends.second) interval.last = static_cast<Number>(*ends.second);
   };
   range("ranks", rule.ranks);
   range("nodes", rule.nodes);

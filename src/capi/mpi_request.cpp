@@ -67,8 +67,7 @@ int fail(MPI_Comm comm) noexcept {
     if (comm != MPI_COMM_NULL) mpi::keep_message(comm, error.what());
     return error.code();
   } catch (...) {
-    const mpi::Failure failure = mpi::current_failure();
-    return comm == MPI_COMM_NULL ? failure.error_class : mpi::raise(comm, failure);
+    return mpi::raise(comm, mpi::current_failure());
   }
 }
 

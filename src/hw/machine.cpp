@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -167,14 +168,27 @@ std::int64_t set_shape(NetworkPart& part, int shape) {
   return hosts;
 }
 
+// Those without a name: n0, n1, ... by their places, or the next that no other has.
+void name_hosts(std::vector<core::topo::Host>& hosts) {
+  std::set<std::string> taken;
+  for (const core::topo::Host& host : hosts) taken.insert(host.name);
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    for (std::size_t number = i; hosts[i].name.empty(); ++number) {
+      const std::string name = "n" + std::to_string(number);
+      if (taken.insert(name).second) hosts[i].name = name;
+    }
+  }
+}
+
 core::topo::Tree join_xml(const std::vector<std::string>& paths) {
   Machine machine;
   for (const std::string& path : paths) {
     core::topo::Tree node = read_hwloc_xml(io::read_file(path), path);
     const std::string name(node.name(0));
-    machine.network.hosts.push_back({name.empty() ? "n" + std::to_string(machine.network.hosts.size()) : name, 0});
+    machine.network.hosts.push_back({name, 0});
     machine.network.hosts.back().shape = machine.add_shape(std::move(node));
   }
+  name_hosts(machine.network.hosts);
   return to_tree(machine);
 }
 

@@ -238,10 +238,13 @@ class Fabric {
     }
   }
 
-  // The description of a switch, or its id where several have the same (unmanaged ones do) or it has blanks.
+  // The description of a switch, or its id where several have the same (unmanaged ones do) or it has blanks or letters
+  // beyond ASCII.
   [[nodiscard]] std::string switch_name(std::size_t device) const {
     const std::string& description = devices_[device].description;
-    const bool is_name = !description.empty() && !has_blank(description) && uses_.at(description) == 1;
+    const bool is_ascii = std::all_of(description.begin(), description.end(),
+                                      [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
+    const bool is_name = !description.empty() && !has_blank(description) && is_ascii && uses_.at(description) == 1;
     return is_name ? description : devices_[device].id;
   }
 

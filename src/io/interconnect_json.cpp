@@ -254,7 +254,12 @@ NetworkPart read_fat_tree(const JsonPlace& network, NetworkPart part) {
                                     " hosts, the product of the arities, found " + std::to_string(hosts));
   }
   arities.pop_back();  // hosts below each lowest switch
-  auto next = part.hosts.begin();
+  const std::vector<int> positions = read_positions(network, static_cast<int>(hosts), hosts);
+  std::vector<Host> in_order(part.hosts.size());
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    in_order[static_cast<std::size_t>(positions[i])] = std::move(part.hosts[i]);
+  }
+  auto next = in_order.begin();
   NetworkPart tree = spread_hosts(next, arities, 0, "", hosts);
   tree.name = part.name;
   return tree;

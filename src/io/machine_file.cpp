@@ -138,8 +138,9 @@ HostRange read_range(std::string_view text, const JsonPlace& place) {
   const auto high = dash < text.size() ? std::from_chars(begin + dash + 1, end, range.last) : low;
   if (dash == text.size()) range.last = range.first;
   const bool whole = low.ptr == begin + dash && high.ptr == end;
-  if (low.ec != std::errc() || high.ec != std::errc() || !whole || range.first < 0 || range.last < range.first ||
-      range.last - range.first >= kMaxHosts) {
+  constexpr std::size_t kMostDigits = 18;
+  if (dash > kMostDigits || low.ec != std::errc() || high.ec != std::errc() || !whole || range.first < 0 ||
+      range.last < range.first || range.last - range.first >= kMaxHosts) {
     place.expected("host numbers like [0-3,7]");
   }
   return range;

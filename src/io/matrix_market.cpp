@@ -130,6 +130,7 @@ Pattern read_matrix_market(std::string_view bytes, const std::string& origin, Me
   }
   if (file.next_data_line(kComment))
     file.refuse("expected the end of the file after " + std::to_string(count) + " entries");
+  if (written && !bytes.ends_with('\n')) file.refuse("the file ends within a line");
   return entries.build(static_cast<Rank>(ranks), file);
 }
 

@@ -111,6 +111,14 @@ bool find_host(const NetworkPart& part, const Same& same, std::vector<std::strin
   return false;
 }
 
+template <typename Same>
+std::ptrdiff_t count_hosts(const NetworkPart& part, const Same& same) {
+  std::ptrdiff_t count =
+      std::count_if(part.hosts.begin(), part.hosts.end(), [&](const auto& host) { return same(host.name); });
+  for (const NetworkPart& child : part.switches) count += count_hosts(child, same);
+  return count;
+}
+
 }  // namespace
 
 NetworkPart read_network(std::string_view bytes, const std::string& origin) {
@@ -132,8 +140,9 @@ NetworkPart load_network(const std::string& path) { return read_network(read_fil
 std::vector<std::string> switches_above(const NetworkPart& network, std::string_view host) {
   std::vector<std::string> path;
   if (find_host(network, [&](const std::string& name) { return name == host; }, path)) return path;
-  // No host has exactly this name: accept one with a domain, or without it.
-  find_host(network, [&](const std::string& name) { return core::topo::same_host(name, host); }, path);
+  // No host has exactly this name: accept one with a domain, or without it. Of several it is not known which.
+  const auto is_same = [&](const std::string& name) { return core::topo::same_host(name, host); };
+  if (count_hosts(network, is_same) == 1) find_host(network, is_same, path);
   return path;
 }
 

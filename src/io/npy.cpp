@@ -95,6 +95,8 @@ class HeaderParser {
       refuse("expected real numbers or text, found type '" + std::string(word) + "'");
     }
     header_.kind = word[1];
+    const bool is_text = header_.kind == 'S' || header_.kind == 'U';
+    if (header_.item_size == 0 && !is_text) refuse("expected numbers of bytes, found type '" + std::string(word) + "'");
     header_.swapped = word[0] != kOwnOrder && (word[0] == '<' || word[0] == '>');
     if (header_.kind == 'U') header_.item_size *= sizeof(std::uint32_t);
     keys_ |= kDescr;

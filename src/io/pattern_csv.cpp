@@ -36,14 +36,22 @@ struct Header {
   std::optional<std::int64_t> pairs;  // "lines=N" in a comment
 };
 
-// The number after "<key>=" in a comment.
-std::optional<std::int64_t> number_in(std::string_view comment, std::string_view key) {
-  const std::size_t found = comment.find(key);
+// The number after "<key>=", a word of a comment.
+std::optional<std::int64_t> number_in(TextReader& file, std::string_view comment, std::string_view key) {
+  constexpr std::string_view kBetween = " \t,;|#\r";
+  std::size_t found = comment.find(key);
+  while (found != std::string_view::npos && found > 0 && kBetween.find(comment[found - 1]) == std::string_view::npos) {
+    found = comment.find(key, found + 1);
+  }
   if (found == std::string_view::npos) return std::nullopt;
-  const char* begin = comment.data() + found + key.size();
+  const std::string_view rest = comment.substr(found + key.size());
+  const std::string_view word = rest.substr(0, rest.find_first_of(kBetween));
   std::int64_t value = 0;
-  const auto [stop, error] = std::from_chars(begin, comment.data() + comment.size(), value);
-  return error == std::errc() ? std::optional(value) : std::nullopt;
+  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || stop != word.data() + word.size()) {
+    file.refuse(std::string(key) + " expected a whole number, found '" + std::string(word) + "'");
+  }
+  return value;
 }
 
 bool names_columns(std::string_view line) {
@@ -88,8 +96,8 @@ void read_columns(TextReader& file, std::string_view line, Header& header) {
 
 void read_comment(TextReader& file, Header& header) {
   std::string_view comment = file.line().substr(1);
-  if (const auto ranks = number_in(comment, "ranks=")) header.ranks = ranks;
-  if (const auto pairs = number_in(comment, "lines=")) header.pairs = pairs;
+  if (const auto ranks = number_in(file, comment, "ranks=")) header.ranks = ranks;
+  if (const auto pairs = number_in(file, comment, "lines=")) header.pairs = pairs;
   if (header.ranks && (*header.ranks < 1 || *header.ranks > kMostRanks)) {
     file.refuse("ranks: expected a number in 1..2147483647, found " + std::to_string(*header.ranks));
   }
@@ -173,6 +181,7 @@ Pattern read_pattern_csv(std::string_view bytes, const std::string& origin, Warn
     file.refuse_at(file.line_number() + 1, "the file ends, expected " + std::to_string(*header.pairs) +
                                                " lines of data, found " + std::to_string(entries.size()));
   }
+  if (header.pairs && !bytes.ends_with('\n')) file.refuse("the file ends within a line");
   if (!header.ranks) {
     if (ranks == 0) file.refuse("neither entries nor a comment '# ranks=N'");
     warnings.push_back("CSV without a comment '# ranks=N': " + std::to_string(ranks) +

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,9 @@ template <typename Value>
 void take(const json& object, const char* key, Value& value, const std::string& place) {
   const auto found = object.find(key);
   if (found == object.end()) return;
+  if constexpr (std::is_same_v<Value, std::int64_t>) {
+    if (!found->is_number_integer()) refuse_at(place, std::string("field '") + key + "': expected a whole number");
+  }
   try {
     found->get_to(value);
   } catch (const json::exception&) {
@@ -75,10 +79,11 @@ void take(const json& object, const char* key, Value& value, const std::string& 
 
 void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pattern) {
   const std::string place = origin + ": metadata";
-  const json value = json::parse(file.text("metadata"), nullptr, false);
+  constexpr int kDeepest = 8;
+  const json value = parse_json(file.text("metadata"), place, kDeepest);
   if (!value.is_object()) refuse_at(place, "expected a JSON object");
   std::string format;
-  int version = 0;
+  std::int64_t version = 0;
   std::int64_t ranks = pattern.ranks;
   take(value, "format", format, place);
   take(value, "version", version, place);
@@ -95,7 +100,13 @@ void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pa
   take(value, "mpi", metadata.mpi, place);
   take(value, "source", metadata.source, place);
   take(value, "hosts", metadata.hosts, place);
-  take(value, "missing", metadata.missing, place);
+  std::vector<std::int64_t> missing;
+  take(value, "missing", missing, place);
+  // What is no rank, validate() refuses.
+  for (const std::int64_t rank : missing) {
+    const bool fits = std::in_range<core::pattern::Rank>(rank);
+    metadata.missing.push_back(fits ? static_cast<core::pattern::Rank>(rank) : -1);
+  }
   take(value, "unattributed", metadata.unattributed, place);
   std::vector<std::string> names;
   take(value, "phases", names, place);

@@ -244,6 +244,11 @@ std::vector<std::filesystem::path> part_files(const std::filesystem::path& folde
   return files;
 }
 
+// Whether the process came to write its header.
+bool is_begun(std::string_view bytes) {
+  return bytes.starts_with(std::string_view(layout::kMagic.data(), layout::kMagic.size()));
+}
+
 }  // namespace
 
 TracePart read_trace_part(std::string_view bytes, const std::string& origin) {
@@ -259,11 +264,14 @@ RecoveredTrace recover_trace(const std::filesystem::path& folder) {
   RecoveredTrace found;
   for (const auto& path : part_files(folder)) {
     TracePart part;
+    std::string bytes;
     try {
-      part = read_trace_part(read_file(path.string()), path.string());
+      bytes = read_file(path.string());
+      part = read_trace_part(bytes, path.string());
     } catch (const Error& error) {
       reason = error.what();
-      if (error.fault() == Fault::kSystem) found.unread.push_back(reason);
+      // What is a part, of a later version or damaged, another program may read.
+      if (error.fault() == Fault::kSystem || is_begun(bytes)) found.unread.push_back(reason);
       finished = false;
       continue;
     }

@@ -43,6 +43,8 @@ TEST(FromEntries, RefusesRanksAndAmountsOutOfRange) {
   EXPECT_NE(with({.bytes = nan}).find("entry 1, bytes"), std::string::npos);
   EXPECT_NE(with({.bytes = 9007199254740994.0}).find("2^53"), std::string::npos);
   EXPECT_NE(refusal([] { from_entries(0, {}); }).find("at least 1"), std::string::npos);
+  const Entry most{.from = 0, .to = 1, .messages = 1, .bytes = 9007199254740992.0};
+  EXPECT_NE(refusal([&] { from_entries(2, std::vector<Entry>{most, most}); }).find("bytes[0]"), std::string::npos);
 }
 
 TEST(Validate, NamesTheFirstBrokenRule) {

@@ -37,6 +37,21 @@ std::vector<Number> random_matrix(int ranks, std::uint64_t seed) {
   return matrix;
 }
 
+// Whatever stands there, however large.
+TEST(DenseCost, LeavesOutTheDiagonal) {
+  constexpr int kRanks = 16;
+  const Tree tree = machine({4, 2});
+  std::vector<double> matrix(static_cast<std::size_t>(kRanks) * kRanks, 1);
+  const Placement two_on_each = identity(tree, kRanks, {2});
+  const Cost expected = evaluate(tree, Matrix(MatrixView<double>{kRanks, matrix.data()}), two_on_each);
+  for (const double own : {0.0, 1e17, std::numeric_limits<double>::quiet_NaN()}) {
+    for (std::size_t rank = 0; rank < kRanks; ++rank) matrix[rank * kRanks + rank] = own;
+    const Cost found = evaluate(tree, Matrix(MatrixView<double>{kRanks, matrix.data()}), two_on_each);
+    EXPECT_EQ(found.weight, expected.weight);
+    EXPECT_EQ(found.total, expected.total);
+  }
+}
+
 TEST(DenseCost, IsThatOfTheLists) {
   const Tree even = machine({4, 2, 8});
   const Tree uneven =

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import ranktree
+from ranktree import _core
 
 PROGRAM = """
 import json
@@ -80,3 +82,40 @@ def test_wrong_placements_are_refused(found: dict) -> None:
     assert "expected 17 ranks, found 16" in found["refusals"][0]
     assert "rank 0: expected a leaf in 0..17, found 99" in found["refusals"][1]
     assert "rank 0: expected a leaf in 0..17, found -1" in found["refusals"][2]
+
+
+def pattern_of_pairs(sources: list, destinations: list) -> "_core.Pattern":
+    ones = np.ones(len(sources))
+    return _core.Pattern.from_pairs(6, np.array(sources), np.array(destinations), ones, 1000 * ones)
+
+
+@pytest.mark.parametrize("machine", ["node:1 core:4", "node:3 core:4"])
+def test_leaves_that_are_nodes_have_no_level_inside(machine: str) -> None:
+    """Messages inside a leaf take their bytes' time alone."""
+    nodes = _core.load_machine(machine).cut_at("Node")
+    placed = ranktree.place(pattern_of_pairs([0, 2], [1, 3]), nodes, oversubscribe=True, objective="time")
+    assert set(placed.permutation) <= {0, 1, 2}
+
+
+def test_numbers_that_numpy_would_cut_off_are_refused() -> None:
+    with pytest.raises(ValueError, match="sources: expected whole numbers, found an array of float64"):
+        pattern_of_pairs([0.9], [1])
+    pattern = pattern_of_pairs([0, 2], [1, 3])
+    tree = _core.load_machine("core:6").cut_at("Core")
+    assert _core.evaluate(tree, pattern, [0, 1, 2, 3, 4, 5])[1] == 4000
+    with pytest.raises(ValueError, match="leaf"):
+        _core.evaluate(tree, pattern, np.array([2**32, 1, 2, 3, 4, 5]))
+    with pytest.raises(ValueError, match="leaf_of: expected whole numbers"):
+        _core.evaluate(tree, pattern, np.array([0.5, 1, 2, 3, 4, 5]))
+
+
+def test_rules_of_numbers_that_no_rank_has_are_refused(tmp_path: Path) -> None:
+    rule = {"collective": "bcast", "choice": "shared:flat", "ranks": (2**32, None)}
+    with pytest.raises(ValueError, match="rule: ranks: expected numbers of at most 2147483647"):
+        _core.save_rules(str(tmp_path / "rules.json"), "any", "core:4", [rule])
+
+
+def test_options_of_a_description_are_refused_beside_a_tree() -> None:
+    tree = _core.load_machine("core:6").cut_at("Core")
+    with pytest.raises(ValueError, match="unit, cost, network: expected none"):
+        ranktree.place(pattern_of_pairs([0], [1]), tree, unit="pu")

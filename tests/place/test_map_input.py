@@ -92,6 +92,7 @@ BROKEN = {
     "more than there can be": with_header(HEADER.format("'<f8'", f"({2**70}, {2**70})")),
     "deep": with_header("(" * 9000 + ")" * 9000),
     "no numbers": with_header(HEADER.format("'|V0'", "(4, 4)")),
+    "numbers of no bytes": with_header(HEADER.format("'<f0'", "(100000, 100000)")),
     "text": with_header(HEADER.format("'<U1'", "(4, 4)")),
 }
 
@@ -112,6 +113,7 @@ WRONG = {
     "more than there can be": "expected a number in shape",
     "deep": "its header is",
     "no numbers": "expected real numbers or text, found type '|V0'",
+    "numbers of no bytes": "expected numbers of bytes, found type '<f0'",
     "text": "expected real numbers, found type 'U'",
 }
 

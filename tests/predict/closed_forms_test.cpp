@@ -293,6 +293,22 @@ TEST(ClosedForms, AreThoseOfRootsOverNodes) {
   }
 }
 
+// A node with a full part and others with few: 16 of 17 ranks on one node are no 32.
+TEST(Machine, CountsTheFullestNodeOfUnevenParts) {
+  const std::vector<std::vector<Rank>> colours = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1},
+                                                  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2}};
+  const Hierarchy hierarchy = Hierarchy::from_colours(colours);
+  const Parameters parameters = usual_parameters(3, 1);
+  const Machine machine(hierarchy, parameters);
+  EXPECT_EQ(machine.nodes(), 2);
+  EXPECT_EQ(machine.ranks_of_node(), 16);
+  const Question question{.collective = Collective::kBroadcast, .bytes = 0};
+  const Choice choice = choice_from_text("messages:flat:groups=1", Collective::kBroadcast);
+  const double inside = parameters.levels[2].latency;
+  const double across = parameters.levels[0].latency;
+  EXPECT_NEAR(form_of(question, choice, machine)->seconds(0), 15 * inside + 2 * across, 1e-12);
+}
+
 // Runs of ranks inside nodes pay for the links there; leaders of one node share its wire where they send at once.
 TEST(ClosedForms, OfGroupsFollowTheNodes) {
   const Parameters parameters{

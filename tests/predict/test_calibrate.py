@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from ranktree.cli.tune import winner
+
 from tests.helpers.faked_mpis import Machine, needed_mpi
 
 pytestmark = pytest.mark.launch

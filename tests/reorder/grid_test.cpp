@@ -293,6 +293,9 @@ TEST(Tiling, IsTheCheapestOfAllFactorizations) {
   }
 }
 
+// Two cores in one package of a node, two packages of a core in the other: both branch in two, at different costs.
+TEST(Tiling, IsSilentWhereEqualBranchesCostDifferently) { EXPECT_FALSE(tile(unequal({{2}, {1, 1}}), grid({2, 2}))); }
+
 TEST(Tiling, IsSilentWhereNothingComesOutEven) {
   EXPECT_FALSE(tile(symmetric({4, 4}), grid({4, 5})));
   EXPECT_FALSE(tile(symmetric({4, 5}), grid({2, 10, 2})));

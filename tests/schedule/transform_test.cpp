@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -290,6 +291,18 @@ TEST(BytesBetweenNodes, OfAScatterAndTwoLevelRingAllgather) {
   const Schedule schedule =
       transform_all(broadcast, hierarchy, {.form = Form::kLanes, .algorithms = {Algorithm::kScatterRing}});
   EXPECT_EQ(between_groups(schedule, packed.node), (3 + 1) * 9600);
+}
+
+TEST(Transform, OfSegmentsLongerThanTheMessageIsThatOfTheWhole) {
+  const Request request{.ranks = 6, .count = 100};
+  const Hierarchy two = Hierarchy::grouped(6, 2);
+  const Composition whole{.algorithms = {Algorithm::kBinomial, Algorithm::kChain}};
+  Composition longest = whole;
+  longest.segment = std::numeric_limits<std::int64_t>::max();
+  for (Rank rank = 0; rank < 6; ++rank) {
+    EXPECT_EQ(transform(request, two, longest, rank).steps.size(), transform(request, two, whole, rank).steps.size());
+  }
+  EXPECT_FALSE(transform(request, two, longest, 0).steps.empty());
 }
 
 TEST(Transform, NamesTheInvalidFieldOfAPlan) {

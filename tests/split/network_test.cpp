@@ -186,6 +186,13 @@ TEST(SlurmYaml, Blocks) {
   EXPECT_EQ(switches_above(from_data("blocks.yaml"), "node20"), (Names{"b5"}));
 }
 
+TEST(SwitchesAbove, AreUnknownWhereAShortNameHasSeveralHosts) {
+  const NetworkPart network = read_network("n1.east core.r0\nn1.west core.r1\nn2.east core.r0\n", "hosts");
+  EXPECT_EQ(switches_above(network, "n1"), Names{});
+  EXPECT_NE(switches_above(network, "n1.west"), switches_above(network, "n1.east"));
+  EXPECT_EQ(switches_above(network, "n2"), switches_above(network, "n2.east"));
+}
+
 TEST(SlurmYaml, FlatHasNoSwitches) {
   EXPECT_EQ(drawn_text("- topology: a\n  flat: true\n"), "()");
   EXPECT_EQ(drawn_text("- topology: a\n  flat:\n    alpha_step_rank: true\n"), "()");

@@ -233,6 +233,17 @@ TEST(MachineFile, FatTreesAreTrees) {
   EXPECT_EQ(tree.distance(0, 16), 10);
 }
 
+TEST(MachineFile, PositionsAreTheOrderOfAFatTree) {
+  const Tree tree =
+      to_tree(read_machine(network(R"("kind":"fat-tree","arities":[2,2],"positions":[0,2,1,3])", "n[0-3]"), "m.json"));
+  std::vector<std::string> hosts;
+  for (ranktree::core::topo::Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
+    const std::string host(tree.name(tree.node_of(leaf)));
+    if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
+  }
+  EXPECT_EQ(hosts, (std::vector<std::string>{"n0", "n2", "n1", "n3"}));
+}
+
 TEST(MachineFile, DistancesComeFromAnotherFile) {
   const auto read = [](const std::string& name) {
     EXPECT_EQ(name, "d.txt");

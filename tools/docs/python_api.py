@@ -21,6 +21,7 @@ MODULES = (
     ("ranktree.mpi", "mpi.py", None),
     ("ranktree.mpi", "mpi_reorder.py", None),
     ("ranktree.mpi", "mpi_collect.py", ["Request", "Set_reproducible"]),
+    ("ranktree.mpi", "mpi_library.py", ["message"]),
 )
 HEAD = """`import ranktree` needs numpy, `import ranktree.mpi` mpi4py.
 [Patterns](../how-to/convert-patterns.md#from-python),
@@ -30,7 +31,7 @@ The collectives of `ranktree.mpi` (`Bcast`, `Ibcast`, `Bcast_init`, `Reduce`, ..
 arguments, with the communicator in front: `ranktree.mpi.Allreduce(comm, sendbuf, recvbuf, op=MPI.SUM)`. Nonblocking
 forms return a `ranktree.mpi.Request`."""
 MADE_BY_CALLS = {"Plan", "Level", "Levels", "Request"}  # no user calls their constructors
-HELPERS = {"lengths_of", "periods_of", "require_graph", "require_length", "weight_list"}
+HELPERS = {"grid_arguments", "lengths_of", "periods_of", "require_graph", "require_length", "weight_list"}
 
 
 def page() -> str:

@@ -101,8 +101,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         str | None,
         Option(
             "--objective",
-            help="What --reorder, --cart and --graph [bytes] and --pattern [time] minimise: bytes, messages, bottleneck, "
-            "time.",
+            help="What --reorder, --cart and --graph [bytes] and --pattern [time] minimise: bytes, messages, "
+            "bottleneck, time.",
         ),
     ] = None,
     parameters: Annotated[

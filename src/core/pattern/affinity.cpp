@@ -180,6 +180,16 @@ Affinity affinity(const Pattern& pattern, Metric metric) {
   return sum_with_transpose({pattern.ranks, pattern.indptr, pattern.indices, weights});
 }
 
+void require_counted(Metric metric, const Pattern& pattern) {
+  if (!affinity(pattern, metric).weights.empty()) return;
+  const bool bytes = !affinity(pattern, Metric::kSize).weights.empty();
+  if (!bytes && affinity(pattern, Metric::kMessages).weights.empty()) return;
+  const std::string known = bytes ? "bytes" : "numbers of messages";
+  throw Error(Fault::kInput, "pattern: expected " + std::string(bytes ? "numbers of messages" : "bytes") +
+                                 ", which metric '" + std::string(metric_name(metric)) + "' counts, found " + known +
+                                 " only: place by metric '" + (bytes ? "size" : "msg") + "'");
+}
+
 Affinity affinity(Rank ranks, std::span<const std::int64_t> indptr, std::span<const Rank> indices,
                   std::span<const double> weights) {
   const Directed matrix{ranks, indptr, indices, weights};

@@ -36,6 +36,9 @@ struct Affinity {
 
 // All classes of traffic together. Collective calls are not included: expand() them into the pattern first.
 Affinity affinity(const Pattern& pattern, Metric metric);
+// Throws Error(kInput) where ranks exchange something, but nothing that the metric counts: formats with one number a
+// pair leave the other unknown, and a placement by unknown numbers would be none.
+void require_counted(Metric metric, const Pattern& pattern);
 
 // From weights without a pattern; weight(i, j) is what goes from rank i to rank j. CSR form of `ranks` rows, each
 // ascending without duplicates. O(ranks + entries). This and the next throw Error(kInput), naming the entry, when a

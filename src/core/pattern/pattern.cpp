@@ -236,6 +236,7 @@ Pattern from_entries(Rank ranks, std::span<const Entry> entries) {
     previous = &entry;
   }
   for (std::size_t i = 1; i < pattern.indptr.size(); ++i) pattern.indptr[i] += pattern.indptr[i - 1];
+  check_traffic(pattern, "pattern, summed by pair");
   return pattern;
 }
 

@@ -63,6 +63,12 @@ class Order {
     for (std::size_t i = begin; i < end; ++i) sum += row[order_[i]];
     return sum;
   }
+  template <class Number>
+  [[nodiscard]] double sum_without(Rank own, const Number* row, std::size_t begin, std::size_t end) const {
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += order_[i] == own ? 0 : row[order_[i]];
+    return sum;
+  }
 
  private:
   const Tree& tree_;
@@ -79,7 +85,7 @@ Cost cost_of(const Tree& tree, const MatrixView<Number>& matrix, const Placement
     Object object = tree.leaf_object(placement.leaf_of[at(rank)]);
     std::size_t begin = order.begin(object);
     std::size_t end = order.end(object);
-    cost.weight.back() += order.sum(row, begin, end) - static_cast<double>(row[rank]);
+    cost.weight.back() += order.sum_without(rank, row, begin, end);
     for (object = tree.parent(object); object >= 0; object = tree.parent(object)) {
       const std::size_t low = order.begin(object);
       const std::size_t high = order.end(object);

@@ -179,7 +179,8 @@ std::vector<Leaf> slots_of(const Tree& tree, const Constraints& constraints) {
 }
 
 void require_slots(const Tree& tree, Rank ranks, const Constraints& constraints) {
-  const auto slots = static_cast<std::int64_t>(slots_of(tree, constraints).size());
+  std::int64_t slots = 0;
+  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) slots += tree.allowed(leaf) ? constraints.capacity : 0;
   if (ranks <= slots) {
     check_pins(tree, ranks, constraints);
     return;

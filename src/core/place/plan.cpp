@@ -162,18 +162,11 @@ class Planner {
   mutable bool stopped_ = false;
 };
 
-// Throws Error(kInput) where ranks exchange something, but nothing that the metric counts: formats with one number a
-// pair leave the other unknown, and a placement by unknown numbers would be none.
+// Throws as pattern::require_counted().
 pattern::Affinity weights_by(pattern::Metric metric, const pattern::Pattern& expanded) {
   pattern::Affinity counted = pattern::affinity(expanded, metric);
-  if (!counted.weights.empty()) return counted;
-  const bool bytes = !pattern::affinity(expanded, pattern::Metric::kSize).weights.empty();
-  const bool messages = !pattern::affinity(expanded, pattern::Metric::kMessages).weights.empty();
-  if (!bytes && !messages) return counted;
-  const std::string known = bytes ? "bytes" : "numbers of messages";
-  throw Error(Fault::kInput, "pattern: expected " + std::string(bytes ? "numbers of messages" : "bytes") +
-                                 ", which metric '" + std::string(metric_name(metric)) + "' counts, found " + known +
-                                 " only: place by metric '" + (bytes ? "size" : "msg") + "'");
+  if (counted.weights.empty()) pattern::require_counted(metric, expanded);
+  return counted;
 }
 
 // A row for each, in the order given; the last is the plan's own.

@@ -92,7 +92,7 @@ bool bytes_count(const Question& question, const Machine& machine) {
       return machine.nodes() > 1 && question.bytes >= kBytesThatCount;
     case Collective::kAllgather:
     case Collective::kReduceScatter:
-      return machine.nodes() > 1 && question.bytes * machine.ranks() >= kBytesThatCount;
+      return machine.nodes() > 1 && static_cast<double>(question.bytes) * machine.ranks() >= kBytesThatCount;
     default:
       return false;
   }

@@ -237,13 +237,17 @@ Machine::Machine(const Hierarchy& hierarchy, const Parameters& parameters)
   const int given_across = levels_across_nodes(parameters);
   for (int level = 0; level < hierarchy.levels(); ++level) {
     children_.push_back(most_children(hierarchy, level));
-    if (hierarchy.given_level(level) < given_across) {
-      across_ = level + 1;
-    } else {
-      ranks_of_node_ *= children_.back();
-    }
+    if (hierarchy.given_level(level) < given_across) across_ = level + 1;
   }
   nodes_ = groups_on(hierarchy, across_);
+  for (std::int32_t node = 0; node < nodes_; ++node) {
+    ranks_of_node_ = std::max(ranks_of_node_, first_of_node(node + 1) - first_of_node(node));
+  }
+}
+
+std::int32_t Machine::first_of_node(std::int32_t node) const {
+  if (across_ == 0) return node == 0 ? 0 : ranks();
+  return hierarchy_->first_position(across_ - 1, node);
 }
 
 const LevelParameters& Machine::level(int level) const {
@@ -261,9 +265,9 @@ Line Machine::link(int level, Rank senders) const {
 std::vector<std::int32_t> Machine::node_of() const {
   std::vector<std::int32_t> nodes(at(ranks()));
   for (std::int32_t node = 0; node < nodes_; ++node) {
-    const auto begin = across_ == 0 ? 0 : hierarchy_->first_position(across_ - 1, node);
-    const auto end = across_ == 0 ? ranks() : hierarchy_->first_position(across_ - 1, node + 1);
-    for (std::int32_t position = begin; position < end; ++position) nodes[at(hierarchy_->rank_at(position))] = node;
+    for (std::int32_t position = first_of_node(node); position < first_of_node(node + 1); ++position) {
+      nodes[at(hierarchy_->rank_at(position))] = node;
+    }
   }
   return nodes;
 }

@@ -41,6 +41,9 @@ class Machine {
   [[nodiscard]] int common_level(schedule::Rank a, schedule::Rank b) const;
 
  private:
+  // The position of its first rank; of the number of nodes: all ranks.
+  [[nodiscard]] std::int32_t first_of_node(std::int32_t node) const;
+
   const schedule::Hierarchy* hierarchy_;
   const Parameters* parameters_;
   int across_ = 0;

@@ -154,8 +154,13 @@ std::optional<BranchingLevels> branching_levels(const topo::Tree& tree) {
   collect_leaves(shape, levels.leaves);
   std::size_t below = levels.leaves.size();
   for (const int arity : levels.arities) {
+    const std::size_t group = below;
     below /= static_cast<std::size_t>(arity);
     levels.costs.push_back(tree.distance(levels.leaves[0], levels.leaves[below]));
+    // Objects with one child are no level here: groups may meet on different ones.
+    for (std::size_t first = 0; first < levels.leaves.size(); first += group) {
+      if (tree.distance(levels.leaves[first], levels.leaves[first + below]) != levels.costs.back()) return std::nullopt;
+    }
   }
   return levels;
 }

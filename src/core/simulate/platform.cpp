@@ -156,7 +156,7 @@ void Platform::find_route(Leaf from, Leaf to, Route& route) const {
   if (from == to) {
     const LinkId own = port_[at(tree_.leaf_object(from))];
     if (own >= 0) route.links.push_back(own);
-    route.latency = costs_.back().latency;
+    route.latency = costs_.empty() ? 0 : costs_.back().latency;
     route.distance = 0;
     return;
   }
@@ -174,7 +174,8 @@ void Platform::find_route(Leaf from, Leaf to, Route& route) const {
   route.latency = costs_[at(level)].latency;
   route.distance = tree_.cost(level);
   if (!interconnect_) return;
-  route.latency = interconnect_->distance(a, b) + costs_[at(level) + 1].latency;
+  route.latency = interconnect_->distance(a, b);  // and where leaves are more than nodes, what is inside
+  if (at(level) + 1 < costs_.size()) route.latency += costs_[at(level) + 1].latency;
   route.distance = tree_.distance(from, to);
 }
 

@@ -4,9 +4,11 @@
 
 #include <mpi.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 
 namespace ranktree::mpi {
@@ -93,7 +95,9 @@ struct RecordedGraph {
 
 // Local. The pairs that `ranktree map` sees in a file, for a communicator of `size` ranks. Throws core::Error,
 // AgreedError, std::bad_alloc.
-core::pattern::Pattern load_pattern(const std::string& file, int size);
+// `metric`: what the numbers of formats with one number a pair are, if the file has no comment about it.
+core::pattern::Pattern load_pattern(const std::string& file, int size,
+                                    std::optional<core::pattern::Metric> metric = std::nullopt);
 
 // Local: everything at rank 0, nothing elsewhere, for a communicator of `size` ranks. A null pointer is an error like
 // others. Throws core::Error, AgreedError, std::bad_alloc.

@@ -232,6 +232,10 @@ void scale_weights(GridChoice& choice, Objective objective) {
 // Collective: fills choice.dims on all ranks. Throws AgreedError where memory is short for the grid with the least
 // traffic, which stands in for what cannot be chosen by the machine.
 Order choose(Rearrangement& begun, GridChoice& choice) {
+  if (begun.reorder.mode == ReorderMode::kNode) {
+    throw AgreedError(MPI_ERR_ARG,
+                      "info key ranktree_reorder_mode: expected another mode than node for a grid that is chosen");
+  }
   scale_weights(choice, begun.reorder.objective);
   Order order = find_order(begun, [&] {
     Order found = order_of_grid(begun, [&] { choose_at_root(begun, choice); });

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,10 +70,10 @@ RecordedGraph graph_of(const Pattern& pattern, Metric metric) {
 
 }  // namespace
 
-Pattern load_pattern(const std::string& file, int size) {
+Pattern load_pattern(const std::string& file, int size, std::optional<Metric> metric) {
   Pattern pattern = [&] {
     try {
-      return io::load_pattern(file).pattern;
+      return io::load_pattern(file, std::nullopt, metric).pattern;
     } catch (const core::Error& error) {
       throw AgreedError(MPI_ERR_FILE, error.what());
     }
@@ -88,7 +89,12 @@ RecordedGraph read_pattern(const char* file, const char* metric, int rank, int s
   require(file, "file");
   require(metric, "metric");
   const Metric wanted = metric_of(metric);
-  return rank == 0 ? graph_of(load_pattern(file, size), wanted) : RecordedGraph{};
+  if (rank != 0) return {};
+  // A number a pair is a number of bytes unless messages are wanted.
+  const bool counts = wanted == Metric::kMessages;
+  const Pattern pattern = load_pattern(file, size, counts ? std::optional(wanted) : std::nullopt);
+  core::pattern::require_counted(wanted, pattern);
+  return graph_of(pattern, wanted);
 }
 
 }  // namespace ranktree::mpi

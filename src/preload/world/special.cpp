@@ -151,31 +151,37 @@ int cart_create(Next next, MPI_Comm comm, const CartArguments& grid, MPI_Comm* c
   return pass_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
 }
 
+// What the calls that make a graph have in common.
+struct GraphRequest {
+  MPI_Comm comm;
+  MPI_Info info;
+  int reorder;
+  MPI_Comm* made;
+};
+
 // Both calls that make a distributed graph: their arguments between communicator and info are handed on.
 template <typename Ours, typename Next, typename... Arguments>
-int dist_graph_create(Ours Library::* ours, Next next, MPI_Comm comm, MPI_Info info, int reorder, MPI_Comm* made,
-                      Arguments... arguments) {
+int dist_graph_create(Ours Library::* ours, Next next, const GraphRequest& request, Arguments... arguments) {
   const Inside call;
-  const MPI_Comm world = in_world(comm);
-  if (!call.first() || !makes(Topology::kGraph, world, reorder != 0)) {
-    return pass_on(next, world, arguments..., info, reorder, made);
+  const MPI_Comm world = in_world(request.comm);
+  if (!call.first() || !makes(Topology::kGraph, world, request.reorder != 0)) {
+    return pass_on(next, world, arguments..., request.info, request.reorder, request.made);
   }
   const char* const objective = setting("RANKTREE_GRAPH_OBJECTIVE");
   const Ours create = Library::instance().*ours;
-  if (*objective == '\0') return create(world, arguments..., info, 1, made);
-  return create(world, arguments..., OwnInfo(info).with(objective), 1, made);
+  if (*objective == '\0') return create(world, arguments..., request.info, 1, request.made);
+  return create(world, arguments..., OwnInfo(request.info).with(objective), 1, request.made);
 }
 
 // It has no info, and weights of no kind: always placed by its edges.
 template <typename Next>
-int graph_create(Next next, MPI_Comm comm, int nnodes, const int* index, const int* edges, int reorder,
-                 MPI_Comm* made) {
+int graph_create(Next next, const GraphRequest& request, int nnodes, const int* index, const int* edges) {
   const Inside call;
-  const MPI_Comm world = in_world(comm);
-  if (call.first() && makes(Topology::kGraph, world, reorder != 0)) {
-    return Library::instance().graph_create(world, nnodes, index, edges, 1, made);
+  const MPI_Comm world = in_world(request.comm);
+  if (call.first() && makes(Topology::kGraph, world, request.reorder != 0)) {
+    return Library::instance().graph_create(world, nnodes, index, edges, 1, request.made);
   }
-  return pass_on(next, world, nnodes, index, edges, reorder, made);
+  return pass_on(next, world, nnodes, index, edges, request.reorder, request.made);
 }
 
 // Process set names are URIs: not sensitive to case (MPI 5.0 §11.3.2).
@@ -259,14 +265,14 @@ RANKTREE_ENTRY int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sou
                                          const int destinations[], const int weights[], MPI_Info info, int reorder,
                                          MPI_Comm* comm_dist_graph) {
   return preload::dist_graph_create(&preload::Library::dist_graph_create, RANKTREE_NEXT(MPI_Dist_graph_create)(),
-                                    comm_old, info, reorder, comm_dist_graph, n, sources, degrees, destinations,
+                                    {comm_old, info, reorder, comm_dist_graph}, n, sources, degrees, destinations,
                                     weights);
 }
 RANKTREE_ENTRY int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                                           const int destinations[], const int weights[], MPI_Info info, int reorder,
                                           MPI_Comm* comm_dist_graph) {
   return preload::dist_graph_create(&preload::Library::dist_graph_create, RANKTREE_NEXT(PMPI_Dist_graph_create)(),
-                                    comm_old, info, reorder, comm_dist_graph, n, sources, degrees, destinations,
+                                    {comm_old, info, reorder, comm_dist_graph}, n, sources, degrees, destinations,
                                     weights);
 }
 
@@ -275,28 +281,29 @@ RANKTREE_ENTRY int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegre
                                                   const int destweights[], MPI_Info info, int reorder,
                                                   MPI_Comm* comm_dist_graph) {
   return preload::dist_graph_create(&preload::Library::dist_graph_create_adjacent,
-                                    RANKTREE_NEXT(MPI_Dist_graph_create_adjacent)(), comm_old, info, reorder,
-                                    comm_dist_graph, indegree, sources, sourceweights, outdegree, destinations,
-                                    destweights);
+                                    RANKTREE_NEXT(MPI_Dist_graph_create_adjacent)(),
+                                    {comm_old, info, reorder, comm_dist_graph}, indegree, sources, sourceweights,
+                                    outdegree, destinations, destweights);
 }
 RANKTREE_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
                                                    const int sourceweights[], int outdegree, const int destinations[],
                                                    const int destweights[], MPI_Info info, int reorder,
                                                    MPI_Comm* comm_dist_graph) {
   return preload::dist_graph_create(&preload::Library::dist_graph_create_adjacent,
-                                    RANKTREE_NEXT(PMPI_Dist_graph_create_adjacent)(), comm_old, info, reorder,
-                                    comm_dist_graph, indegree, sources, sourceweights, outdegree, destinations,
-                                    destweights);
+                                    RANKTREE_NEXT(PMPI_Dist_graph_create_adjacent)(),
+                                    {comm_old, info, reorder, comm_dist_graph}, indegree, sources, sourceweights,
+                                    outdegree, destinations, destweights);
 }
 
 RANKTREE_ENTRY int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
                                     MPI_Comm* comm_graph) {
-  return preload::graph_create(RANKTREE_NEXT(MPI_Graph_create)(), comm_old, nnodes, index, edges, reorder, comm_graph);
+  return preload::graph_create(RANKTREE_NEXT(MPI_Graph_create)(), {comm_old, MPI_INFO_NULL, reorder, comm_graph},
+                               nnodes, index, edges);
 }
 RANKTREE_ENTRY int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
                                      MPI_Comm* comm_graph) {
-  return preload::graph_create(RANKTREE_NEXT(PMPI_Graph_create)(), comm_old, nnodes, index, edges, reorder,
-                               comm_graph);
+  return preload::graph_create(RANKTREE_NEXT(PMPI_Graph_create)(), {comm_old, MPI_INFO_NULL, reorder, comm_graph},
+                               nnodes, index, edges);
 }
 
 #if RANKTREE_EXPORTS_MPI_Group_from_session_pset

@@ -178,8 +178,8 @@ class Contest {
     for (std::size_t round = 0; round < first.walls.size(); ++round) {
       ratios.push_back(median_of(first.walls[round]) / std::max(median_of(other.walls[round]), 1e-9));
     }
-    const auto won = static_cast<std::size_t>(
-        std::count_if(ratios.begin(), ratios.end(), [](double each) { return each > 1; }));
+    const auto won =
+        static_cast<std::size_t>(std::count_if(ratios.begin(), ratios.end(), [](double each) { return each > 1; }));
     figures.evidence = core::predict::evidence(won, ratios.size() - won);
     figures.ratio = median_of(std::move(ratios));
   }

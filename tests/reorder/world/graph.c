@@ -1,6 +1,6 @@
 /* Four ranks in two pairs that exchange much, 0 with 1 and 2 with 3, as a graph made by the call that the first word
- * names: dist, adjacent or graph; "reorder": with reorder = 1. "vertex, PU, rank in the world, whether it hears from its
- * partner". */
+ * names: dist, adjacent or graph; "reorder": with reorder = 1. "vertex, PU, rank in the world, whether it hears from
+ * its partner". */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>

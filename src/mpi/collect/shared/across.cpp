@@ -24,7 +24,8 @@ Across::Across(Context& context, Task task, const std::array<int, kSegmentsAtOnc
     : context_(context), task_(std::move(task)), tags_(tags) {
   if (!has_segments()) return;
   const std::int64_t count = task_.request.count;
-  if (task_.segment <= 0) task_.segment = std::max<std::int64_t>(count, 1);
+  const std::int64_t whole = std::max<std::int64_t>(count, 1);
+  task_.segment = task_.segment > 0 ? std::min(task_.segment, whole) : whole;
   segments_ = (count + task_.segment - 1) / task_.segment;
 }
 
