@@ -109,7 +109,7 @@ nompi-inside:
 
 ## make bench-gate  performance that noise cannot tip (instructions, costs, bytes) beside bench/gate/table.csv, in a minute
 bench-gate: build
-	$(VENV)/bin/python bench/gate/run.py --build $(BUILD)
+	$(VENV)/bin/python bench/gate/run.py --build $(BUILD) $(GATE)
 
 ## make bench-trace  cost of tracing one send: native, empty wrapper, ours, Open MPI's monitoring
 bench-trace: build
@@ -189,6 +189,8 @@ papers-list:
 
 ## make install      install the C library and the preload libraries (PREFIX=/usr/local)
 install: build
+	cmake $(BUILD) -DRANKTREE_PYTHON_BACKEND=OFF  # a package of PyPI, which the installed command must not need
+	cmake --build $(BUILD) --parallel $(JOBS)
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
 
 ## make wheel        one wheel for every MPI and every Python from 3.11 on, into dist (docs/how-to/install.md)

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/pattern/pattern.h"
 #include "io/pattern_formats.h"
+#include "must.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
@@ -25,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     ranktree::io::Warnings warnings;
     const ranktree::core::pattern::Pattern pattern = ranktree::io::read_monitoring(files, warnings);
-    ranktree::core::pattern::validate(pattern, "prof");
+    must([&] { ranktree::core::pattern::validate(pattern, "prof"); });
     (void)ranktree::io::write_monitoring(pattern, warnings);
   } catch (const ranktree::core::Error&) {  // the only way to refuse
   }

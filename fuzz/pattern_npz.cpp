@@ -6,12 +6,13 @@
 #include "core/base/error.h"
 #include "core/pattern/pattern.h"
 #include "io/pattern_formats.h"
+#include "must.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
     const ranktree::core::pattern::Pattern pattern = ranktree::io::read_pattern_npz(bytes, "npz");
-    ranktree::core::pattern::validate(pattern, "pattern");
+    must([&] { ranktree::core::pattern::validate(pattern, "pattern"); });
     (void)ranktree::io::write_pattern_npz(pattern);
   } catch (const ranktree::core::Error&) {  // the only way to refuse
   }

@@ -21,6 +21,7 @@
 #include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
+#include "must.h"
 
 namespace {
 
@@ -76,25 +77,27 @@ Tree some_network(Bytes& bytes, const Tree& tree) {
   return tree.with_interconnect(std::make_shared<const Interconnect>(network, positions));
 }
 
-double some_weight(Bytes& bytes) {
+// Some patterns have weights that are none, and are refused.
+double some_weight(Bytes& bytes, bool wrong) {
   constexpr double kWeights[] = {
       0, 1, 2, 3, 100, 0.1, 9007199254740992.0, 1e300, 5e-324, -1, std::numeric_limits<double>::quiet_NaN()};
-  return kWeights[bytes.next(static_cast<int>(std::size(kWeights)))];
+  return kWeights[bytes.next(static_cast<int>(std::size(kWeights)) - (wrong ? 0 : 2))];
 }
 
 Affinity some_pattern(Bytes& bytes, Rank ranks) {
   std::vector<double> matrix(at(ranks) * at(ranks), 0);
+  const bool wrong = bytes.next(16) == 15;
   const int pairs = bytes.next(96);
   for (int i = 0; i < pairs; ++i) {
     const auto from = at(bytes.next(ranks));
-    matrix[from * at(ranks) + at(bytes.next(ranks))] = some_weight(bytes);
+    matrix[from * at(ranks) + at(bytes.next(ranks))] = some_weight(bytes, wrong);
   }
   return ranktree::core::pattern::affinity(ranks, matrix);
 }
 
 void check(const Tree& tree, const Affinity& affinity, const place::EngineOptions& options) {
   const place::Placement found = place::run_engine(tree, affinity, options);
-  place::validate(tree, found, affinity.ranks, options.constraints);
+  must([&] { place::validate(tree, found, affinity.ranks, options.constraints); });
   const double cost = place::evaluate(tree, affinity, found).total;
   const double before =
       place::evaluate(tree, affinity, place::identity(tree, affinity.ranks, options.constraints)).total;

@@ -6,13 +6,14 @@
 #include "core/base/error.h"
 #include "core/pattern/pattern.h"
 #include "io/pattern_formats.h"
+#include "must.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
     ranktree::io::Warnings warnings;
     const ranktree::core::pattern::Pattern pattern = ranktree::io::read_treematch_mat(bytes, "mat", {}, warnings);
-    ranktree::core::pattern::validate(pattern, "pattern");
+    must([&] { ranktree::core::pattern::validate(pattern, "pattern"); });
     (void)ranktree::io::write_treematch_mat(pattern, ranktree::core::pattern::Metric::kSize, warnings);
   } catch (const ranktree::core::Error&) {  // the only way to refuse
   }

@@ -7,7 +7,7 @@ groups   hier-bcast-2014 §4.2 and hier-reduce-2016 §4: the same algorithm in G
 nodes    16 nodes of 8 ranks each: schedules over nodes against flat ones and SMPI's own choices
 
 Needs SimGrid with SMPI (Debian: simgrid, libsimgrid-dev) and a built libranktree_core.a. The simulation covers every
-message, on links of fixed latency and bandwidth that messages share evenly (SimGrid's CM02, no cross traffic), and o
+message, on links of fixed latency and bandwidth that messages share (SimGrid's CM02, no cross traffic), and o
 seconds of a rank for each send or receive. A rank sends in turn, each message when the one before has arrived, as in
 the papers' models, or at once, as the library does: then its messages to different ranks share its link. It does not
 cover computation, copies, combining, and an MPI's protocols and caches.

@@ -66,8 +66,8 @@ typedef struct ranktree_request* ranktree_Request;
  *
  * ranktree_Wait(), ranktree_Test(), ranktree_Waitall() and blocking collectives of Ranktree make progress on all
  * requests of this process. Calls of the MPI, other functions of Ranktree such as ranktree_Comm_split_type(), and
- * collectives passed through to the MPI make none; a blocking one of these first completes all pending operations on
- * the same communicator.
+ * collectives passed through to the MPI make none; a blocking collective that is passed through first completes all
+ * pending operations on the same communicator.
  *
  * \param[out] request to be completed by ranktree_Wait(), ranktree_Test() or ranktree_Waitall()
  * \return MPI_SUCCESS or an MPI error code

@@ -69,6 +69,7 @@ std::string write_simulation_report(const SimulationReport& report) {
                          {"simulated_s", report.seconds},
                          {"ranks", report.ranks},
                          {"aborted_ranks", report.aborted_ranks},
+                         {"peak_bytes", report.peak_bytes},
                          {"levels", levels_json(*report.platform, *report.traffic)},
                          {"most_loaded_link", link_json(*report.platform, report.traffic->most_loaded())},
                          {"links", links_json(*report.platform, *report.traffic)}};

@@ -1,6 +1,7 @@
 // What a simulation found, as JSON (docs/explanation/simulation.md).
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/simulate/platform.h"
@@ -12,6 +13,7 @@ struct SimulationReport {
   double seconds = 0;  // simulated
   int ranks = 0;
   int aborted_ranks = 0;
+  std::int64_t peak_bytes = 0;  // of memory, of this process
   const core::simulate::Platform* platform = nullptr;
   const core::simulate::Traffic* traffic = nullptr;
 };

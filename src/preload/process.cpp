@@ -291,7 +291,10 @@ void Process::watch_thread_end() {
     Leave& operator=(const Leave&) = delete;
     Leave(Leave&&) = delete;
     Leave& operator=(Leave&&) = delete;
-    ~Leave() { Process::instance().leave(); }
+    ~Leave() {
+      if (getpid() == process) Process::instance().leave();  // a child of fork() may have a mutex that stays locked
+    }
+    pid_t process = getpid();
   };
   thread_local const Leave leave;
   (void)leave;

@@ -4,6 +4,7 @@
 // rank may be on, and no table of routes is kept. Settings are environment variables (docs/explanation/simulation.md):
 // RANKTREE_SIMULATE_MACHINE (a machine file), _UNIT (the kind of a leaf), _HOSTS (smpirun's host file: a line "leafN" a
 // rank), _REPORT (where the report goes), _PROGRESS (ranks between two lines of progress, none where it is 0).
+#include <dlfcn.h>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
@@ -54,6 +55,22 @@ std::string setting(const char* name) {
   return value != nullptr ? value : "";
 }
 
+// The most memory that this process has had; that of the process which started it counts in getrusage().
+std::int64_t peak_bytes() {
+  constexpr std::string_view kLine = "VmHWM:";
+  std::istringstream lines(ranktree::io::read_file("/proc/self/status"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(kLine)) return std::strtoll(line.c_str() + kLine.size(), nullptr, 10) * 1024;
+  }
+  return 0;
+}
+
+// Simulated ranks whose program has called exit(): SimGrid ends them as it ends those that MPI_Abort ends.
+std::unordered_set<aid_t>& own_exits() {
+  static std::unordered_set<aid_t> actors;
+  return actors;
+}
+
 // The leaf of each rank.
 std::vector<Leaf> read_hosts(const std::string& path) {
   std::vector<Leaf> leaves;
@@ -97,7 +114,7 @@ class Simulation {
 
   void write_report(const std::string& path) const {
     const double seconds = s4u::Engine::get_clock();
-    ranktree::io::save_simulation_report(path, {seconds, ranks(), aborted_, &platform_, &traffic_});
+    ranktree::io::save_simulation_report(path, {seconds, ranks(), aborted_, peak_bytes(), &platform_, &traffic_});
   }
 
  private:
@@ -161,8 +178,8 @@ class MachineZone final : public routing::NetZoneImpl {
 
 void watch_aborts(const std::shared_ptr<Simulation>& simulation) {
   s4u::Actor::on_creation_cb([simulation](const s4u::Actor& rank) {
-    rank.on_exit([simulation](bool ended) {
-      if (ended) simulation->count_aborted();
+    rank.on_exit([simulation, actor = rank.get_pid()](bool ended) {
+      if (ended && !own_exits().contains(actor)) simulation->count_aborted();
     });
   });
 }
@@ -209,6 +226,16 @@ void load() {
 }
 
 }  // namespace
+
+// In place of SimGrid's, which SMPI calls where a program that is compiled for simulations calls exit().
+namespace simgrid::s4u::this_actor {
+__attribute__((visibility("default"))) void exit() {
+  own_exits().insert(get_pid());
+  const auto next = reinterpret_cast<void (*)()>(dlsym(RTLD_NEXT, "_ZN7simgrid3s4u10this_actor4exitEv"));
+  if (next != nullptr) next();
+  std::_Exit(1);
+}
+}  // namespace simgrid::s4u::this_actor
 
 extern "C" __attribute__((visibility("default"))) void load_platform(const s4u::Engine& engine);
 void load_platform(const s4u::Engine& /*engine*/) {

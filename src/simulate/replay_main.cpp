@@ -88,7 +88,8 @@ const Traffic& shared_traffic(char** arguments) {
 // One buffer for everything: contents do not matter. Simulated ranks share it.
 char* make_buffer(int bytes) {
 #ifdef SMPI_SHARED_MALLOC
-  return static_cast<char*>(SMPI_SHARED_MALLOC(static_cast<std::size_t>(bytes) + 1));
+  static char* const buffer = static_cast<char*>(SMPI_SHARED_MALLOC(static_cast<std::size_t>(bytes) + 1));
+  return buffer;
 #else
   return static_cast<char*>(std::calloc(static_cast<std::size_t>(bytes) + 1, 1));
 #endif

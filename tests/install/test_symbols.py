@@ -74,6 +74,7 @@ def test_a_preload_library_of_simulated_ranks_exports_wrappers_alone(build_folde
 
 
 IN_PLACE_OF_SIMGRIDS = {
+    "_ZN7simgrid3s4u10this_actor4exitEv",
     "_ZN7simgrid4smpi4Comm8init_smpEv",
     "_ZN7simgrid4smpi15allgather__ringEPKviPNS0_8DatatypeEPviS4_PNS0_4CommE",
     "_ZN7simgrid6kernel8activity8CommImpl5isendEPNS0_5actor16CommIsendSimcallE",

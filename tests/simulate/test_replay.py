@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ranktree.pattern import read
+from ranktree.simulate.replay import rounds_of
 
 CLUSTER = {
     "hosts": [{"names": "n[0-3]", "shape": "node"}],
@@ -77,6 +79,25 @@ def test_pairs_that_send_once_are_sent_once(
     assert report["most_loaded_link"]["bytes"] == pytest.approx(18e6 + 3 * 8, rel=1e-3)
     latency, often, seldom = 1e-5, 10**6 * (1e-5 + 24 / 1e8), 27e6 / 1e8  # SMPI adds 16 bytes to each message
     assert often < report["simulated_s"] < often + seldom + 8001 * latency + 14 * latency
+
+
+def test_many_long_messages_share_one_buffer(
+    simgrid: None, ranktree: Callable, machine_file: Callable, tmp_path: Path
+) -> None:
+    """A buffer for each of 64 ranks would need more maps of memory than Linux gives a process."""
+    machine = machine_file(CLUSTER, COSTS, {"node": "package:4 core:4"})
+    pattern = tmp_path / "app.npz"
+    write_pattern(pattern, 64, {(0, 63): (1, 10**9)})
+    report = replay(ranktree, machine, pattern)
+    assert sum(level["bytes"] for level in report["levels"]) == pytest.approx(1e9, rel=1e-3)
+
+
+def test_rounds_are_as_many_as_the_messages_in_them_allow(tmp_path: Path) -> None:
+    """6,000 pairs of 100 messages are no part of the rounds of one pair that sends a million."""
+    pairs = [(i, j) for i in range(100) for j in range(100) if i != j][:6001]
+    write_pattern(tmp_path / "app.npz", 100, {pair: (100, 800) for pair in pairs} | {pairs[0]: (10**6, 8 * 10**6)})
+    found = rounds_of(read(str(tmp_path / "app.npz"))[0], 4)
+    assert [(len(each.pattern), each.count) for each in found] == [(1, 4), (6000, 4)]
 
 
 def test_a_plan_moves_ranks(simgrid: None, ranktree: Callable, machine_file: Callable, tmp_path: Path) -> None:

@@ -141,6 +141,53 @@ def test_an_exit_code_under_shared_buffers_names_them(ranktree: Callable, simgri
     assert "exit code 1; --share-buffers gives large buffers wrong contents" in result.stderr
 
 
+ARGUMENTS = """#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char** words) {
+  int rank;
+  MPI_Init(&count, &words);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 1; rank == 0 && i < count; ++i) puts(words[i]);
+  MPI_Finalize();
+  exit(atoi(words[1]));
+}
+"""
+
+
+@pytest.fixture
+def printing_program(simgrid: None, ranktree: Callable, tmp_path: Path) -> Path:
+    """Prints its arguments, and calls exit() with the first."""
+    source, program = tmp_path / "arguments.c", tmp_path / "arguments"
+    source.write_text(ARGUMENTS, encoding="ascii")
+    compiled = ranktree("simulate", "--compile", "--", "cc", source, "-o", program)
+    assert compiled.returncode == 0, compiled.stderr
+    return program
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_programs_may_call_exit_and_have_any_arguments(code: int, ranktree: Callable, printing_program: Path) -> None:
+    """SimGrid looks for its own options, such as --help and --cfg, only before the program's."""
+    given = [str(code), "--help", "--version", "--cfg=x", "--log=x", "-np"]
+    result = ranktree("simulate", "--machine", "node:2 core:2", "--np", 4, "--quiet", "--", printing_program, *given)
+    assert result.returncode == code, result.stderr
+    assert result.stdout.splitlines()[: len(given)] == given
+    assert "Simulated time:" in result.stdout
+    refused = ranktree("simulate", "--machine", "node:2 core:2", "--np", 4, "--", printing_program, "0", "--", "x")
+    assert refused.returncode == 1
+    assert "expected no argument '--', which SimGrid would remove" in refused.stderr
+
+
+def test_folders_of_any_name_hold_the_files_of_a_simulation(
+    ranktree: Callable, printing_program: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "my dir").mkdir()
+    variables = {"TMPDIR": str(tmp_path / "my dir")}
+    words = ["simulate", "--machine", "node:2 core:2", "--np", 4, "--", printing_program, "0"]
+    result = ranktree(*words, env={**os.environ, **variables})
+    assert result.returncode == 0, result.stderr
+
+
 def test_text_names_usual_values_and_the_most_loaded_link(ranktree: Callable, simulated_program: Callable) -> None:
     program = simulated_program(PROGRAMS / "crossing.c")
     result = ranktree("simulate", "--machine", "node:2 core:2", "--np", 4, "--progress", "--", program)

@@ -48,7 +48,7 @@ TEST(SimulationReport, SeparatesGivenValuesFromUsualOnes) {
   const Platform platform(two_nodes(), Kind::kCore);
   Traffic traffic(platform);
   traffic.add(0, 2, 30);
-  const std::string text = ranktree::io::write_simulation_report({2.5, 4, 0, &platform, &traffic});
+  const std::string text = ranktree::io::write_simulation_report({2.5, 4, 0, 1, &platform, &traffic});
   EXPECT_NE(text.find(R"("simulated_s": 2.5)"), std::string::npos);
   EXPECT_NE(text.find(R"("latency_given": true)"), std::string::npos);
   EXPECT_NE(text.find(R"("latency_given": false)"), std::string::npos);

@@ -88,13 +88,13 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     unit: Annotated[str, Option(help="one rank a core or a pu")] = "core",
     cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
     seed: Annotated[int, Option(min=0, max=2**64 - 1, help="of every random choice")] = 1,
-    oversubscribe: Annotated[bool, Option("--oversubscribe", help="let ranks share a place")] = False,
-    threads_per_rank: Annotated[int, Option(min=1, max=LARGEST, help="so many neighbouring places a rank")] = 1,
+    oversubscribe: Annotated[bool, Option("--oversubscribe", help="let ranks share a slot")] = False,
+    threads_per_rank: Annotated[int, Option(min=1, max=LARGEST, help="so many neighbouring slots for each rank")] = 1,
     preset: Annotated[str, Option(help="how hard the engine searches: fast, default or strong")] = "default",
     threads: Annotated[int, Option(min=1, max=LARGEST, help="at most so many; the plan does not depend on it")] = 1,
     time_limit: Annotated[float | None, Option(above=0, help="SECONDS, then the best found so far is kept")] = None,
     forbid: Annotated[list[str] | None, Option(help="PUs not to use: 0,2-3 on every host, or HOST:0,2-3")] = None,
-    pin: Annotated[list[str] | None, Option(help="RANK=PU or RANK=HOST:PU: where a rank must sit")] = None,
+    pin: Annotated[list[str] | None, Option(help="RANK=PU or RANK=HOST:PU: the slot that a rank must have")] = None,
     comparison: Annotated[
         bool, Option("--compare", help="run every algorithm and every installed peer: METIS, KaHIP, Scotch")
     ] = False,
@@ -104,7 +104,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     output: Annotated[str | None, Option("-o", "--output", decides="written", help="write the plan here")] = None,
     json: Annotated[bool, Option("--json", help="print JSON")] = False,
 ) -> None:
-    """Compute where each rank should sit, and what that buys by level.
+    """Compute the slot of each rank, and the traffic of each level before and after.
 
     Ctrl-C ends the search and keeps the best placement found so far; a second one ends the program.
     """

@@ -8,6 +8,7 @@ MEBI = 1 << 20
 SIMULATOR = 80 * MEBI
 RANK = 24 << 10
 OWN_GLOBALS = 24 << 10
+LEAF = 1 << 10  # of the machine, with its links
 
 
 def available() -> int:
@@ -53,6 +54,11 @@ def estimate(ranks: int, program: Path, own_globals: bool, of_rank: int) -> int:
     """Bytes: the simulator, its ranks, their copies of the program's writable data, and what each allocates."""
     copied = OWN_GLOBALS + program.stat().st_size if own_globals else 0
     return SIMULATOR + ranks * (RANK + copied + of_rank)
+
+
+def of_machine(leaves: int) -> int:
+    """Bytes of the tree and the links, all of which the simulator makes."""
+    return leaves * LEAF
 
 
 def text(amount: float) -> str:

@@ -1,6 +1,7 @@
 """A recorded pattern in place of a program: its messages are sent in a few rounds that stand for all."""
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,8 +43,11 @@ def rounds_of(pattern: Pattern, most: int) -> list[Rounds]:
     found = []
     while left.size:
         iterations = math.ceil(needed[left].max())
-        count = min(iterations, most, max(MOST_MESSAGES // left.size, 1))
-        often = needed[left] >= iterations / count / 2
+        count, fitting = 0, min(iterations, most)
+        while count != fitting:  # fewer rounds, fewer pairs in them
+            count = fitting
+            often = needed[left] >= iterations / count / 2
+            fitting = min(count, max(MOST_MESSAGES // int(often.sum()), 1))
         sent, left = left[often], left[~often]
         amounts = (array[sent].astype(np.float64) for array in (pattern.messages, pattern.bytes))
         pairs = _core.Pattern.from_pairs(
@@ -85,6 +89,13 @@ def most_loaded(weighted: Sequence[tuple[dict[str, Any], float]]) -> dict[str, A
     return max((loads[number] for number in sorted(loads)), key=lambda load: load["busy_s"], default=None)
 
 
+def with_rest_of_time(settings: Settings, begin: float) -> Settings:
+    """What is left of the time limit, at least a moment."""
+    if settings.time_limit is None:
+        return settings
+    return replace(settings, time_limit=max(settings.time_limit - (time.monotonic() - begin), 0.1))
+
+
 def replay(
     machine: SimulatedMachine, leaves: Sequence[int], rounds: Sequence[Rounds], settings: Settings, folder: Path
 ) -> Result:
@@ -93,9 +104,11 @@ def replay(
     shared = replace(settings, share_globals=True)
     reports: list[dict[str, Any]] = []
     code = 0
+    begin = time.monotonic()
     for each in rounds:
         save(str(file), each.pattern)
-        result = simulate(machine, leaves, [program, str(file), str(each.count), repr(each.weight)], shared)
+        words = [program, str(file), str(each.count), repr(each.weight)]
+        result = simulate(machine, leaves, words, with_rest_of_time(shared, begin))
         reports.append(result.report)
         code = code or result.code
     return Result(code, summed(reports, rounds))

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import subprocess
 import tempfile
 import time
@@ -49,7 +48,7 @@ class Settings:
     algorithms: tuple[str, ...] = ()  # "allreduce:rdb": SMPI's algorithm of a collective, whatever the selector
 
     def options(self) -> list[str]:
-        """SMPI's options: exact latencies and bandwidths, shared evenly, nothing measured unless requested."""
+        """SMPI's options: exact latencies and bandwidths, nothing measured unless requested."""
         cost = f"0:{self.overhead!r}:0"
         values = {
             "network/model": "CM02",
@@ -68,6 +67,7 @@ class Settings:
         }
         values |= {f"smpi/{collective}": name for collective, name in (each.split(":") for each in self.algorithms)}
         if self.measure:
+            values["smpi/cpu-threshold"] = "0"  # bursts below 1 us take time, too
             values["smpi/host-speed"] = "1Gf"  # of the hosts of platform_library.cpp: a second of this machine is one
         if self.threads:
             values["contexts/factory"] = "thread"
@@ -92,10 +92,13 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
     program = Path(command[0])
     if not program.is_file():
         raise ValueError(f"{program}: no such program")
+    if "--" in command[1:]:
+        raise ValueError(f"{program}: expected no argument '--', which SimGrid would remove")
     ranks = len(leaves)
     needed = memory.estimate(ranks, program, not settings.share_globals, settings.memory_of_rank)
+    needed += memory.of_machine(machine.tree.leaf_count)
     memory.require_memory(needed, ranks)
-    with tempfile.TemporaryDirectory(prefix="ranktree-simulate-") as name:
+    with tempfile.TemporaryDirectory(prefix="ranktree-simulate-", dir=folder_of_files()) as name:
         folder = Path(name)
         hosts, report, log = folder / "hosts", folder / "report.json", folder / "collectives"
         hosts.write_text("".join(f"leaf{leaf}\n" for leaf in leaves), encoding="ascii")
@@ -119,7 +122,8 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
         words = [str(tools.starter), str(program.resolve()), *settings.options()]
         words += [f"--cfg=smpi/np:{ranks}", f"--cfg=smpi/hostfile:{hosts}", f"--cfg=smpi/tmpdir:{folder}"]
         begin = time.monotonic()
-        code = run_watched([*words, str(tools.platform), *command[1:]], environment, settings.time_limit)
+        # Behind "--" SimGrid takes no options: they are the program's.
+        code = run_watched([*words, "--", str(tools.platform), *command[1:]], environment, settings.time_limit)
         hint = f"; {SHARED_FAILS}" if settings.share_buffers else ""
         if not report.is_file():
             raise ValueError(f"{program}: the simulation ended with code {code}, without a report{hint}")
@@ -130,9 +134,14 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
         if settings.collectives is not None:
             found["collectives"] = served.decided(settings.collectives, log)
         found["host_s"] = time.monotonic() - begin
-        found["host_bytes"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+        found["host_bytes"] = found.pop("peak_bytes")
         found["estimated_bytes"] = needed
         return Result(code, found)
+
+
+def folder_of_files() -> str | None:
+    """Where files go: the usual folder, unless SimGrid would take its name for several words."""
+    return "/tmp" if re.search(r"[\s,]", tempfile.gettempdir()) else None  # noqa: S108  a folder of its own in it
 
 
 def run_watched(words: Sequence[str], environment: dict[str, str], limit: float | None) -> int:
