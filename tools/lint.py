@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
+SOURCES = (".h", ".hpp", ".cpp", ".c")
 GENERATED = ("src/preload/generated/", "include/ranktree/ranktree_collect_")
 MAX_LINES = 500
 
@@ -46,7 +47,7 @@ def run(tool: str, *arguments: str) -> tuple[bool, str]:
 
 def clang_format(fix: bool) -> tuple[bool, str]:
     """C and C++ layout."""
-    return run("clang-format", *(["-i"] if fix else ["--dry-run", "-Werror"]), *tracked(".h", ".cpp", ".c"))
+    return run("clang-format", *(["-i"] if fix else ["--dry-run", "-Werror"]), *tracked(*SOURCES))
 
 
 def gersemi(fix: bool) -> tuple[bool, str]:
@@ -66,7 +67,7 @@ def ruff_format(fix: bool) -> tuple[bool, str]:
 
 def lizard(_: bool) -> tuple[bool, str]:
     """Functions: at most 60 lines, complexity 20, 6 parameters (8 in Python, where they have names)."""
-    ok_c, text_c = run("lizard", "-w", "-C", "20", "-L", "60", "-a", "6", *tracked(".h", ".cpp", ".c"))
+    ok_c, text_c = run("lizard", "-w", "-C", "20", "-L", "60", "-a", "6", *tracked(*SOURCES))
     ok_python, text_python = run("lizard", "-w", "-C", "15", "-L", "60", "-a", "15", *tracked(".py"))
     return ok_c and ok_python, text_c + text_python
 
@@ -74,7 +75,7 @@ def lizard(_: bool) -> tuple[bool, str]:
 def file_length(_: bool) -> tuple[bool, str]:
     """Files: at most 500 lines."""
     long = []
-    for name in tracked(".h", ".cpp", ".c", ".py", ".f90", ".cmake", "CMakeLists.txt", ".sh", ".js", ".css", ".html"):
+    for name in tracked(*SOURCES, ".py", ".f90", ".F90", ".cmake", "CMakeLists.txt", ".sh", ".js", ".css", ".html"):
         lines = (ROOT / name).read_text(encoding="utf-8").count("\n")
         if lines > MAX_LINES:
             long.append(f"{name}: {lines} lines, at most {MAX_LINES}")
@@ -142,7 +143,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, default=ROOT / "build/dev")
     parser.add_argument("--fix", action="store_true", help="let the formatters change the files")
-    parser.add_argument("--only", help="one check by name")
+    names = [check.__name__ for check in (*CHECKS, clang_tidy)]
+    parser.add_argument("--only", choices=names, help="one check by name")
     options = parser.parse_args()
     chosen = [check for check in CHECKS if options.only in {None, check.__name__}]
     # Two at a time, but for those that change files, and for clang-tidy, which shares out its files itself.

@@ -362,6 +362,13 @@ def updated(table: dict[str, Figure], found: dict[str, float], why: str) -> dict
     return result
 
 
+def print_names(lists: dict[str, list[str]]) -> None:
+    """A line for each."""
+    for what, names in lists.items():
+        for name in names:
+            print(f"{what}: {name}")
+
+
 def main() -> int:
     """Measures and compares, or writes the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -390,12 +397,7 @@ def main() -> int:
         table = read_table()
     missed = compare(table, found)
     absent = [] if options.only else sorted(set(table) - set(found))
-    for name in absent:
-        print(f"{name:<62} not measured here")
-    for line in skipped:
-        print(f"skipped: {line}")
-    for line in failed:
-        print(f"failed: {line}")
+    print_names({"not measured": absent, "skipped": skipped, "failed": failed})
     print(f"{len(found) - len(missed)} figures within their limits, {len(missed)} above, {len(skipped)} groups skipped")
     return 1 if missed or failed or (options.all and absent) else 0
 

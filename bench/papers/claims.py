@@ -12,6 +12,9 @@ NEAR = 0.25  # a ratio further from 1 needs a reason
 LEAST = 1.05  # a gain
 
 
+FEW = 2  # numbers of groups, one of them 1: no curve
+
+
 @dataclass(frozen=True)
 class Claim:
     """A line of published.csv."""
@@ -93,7 +96,9 @@ def text_of(each: Outcome, target: Target, rows: Rows) -> str:
     """One or two sentences on a claim, with the reason for a difference."""
     claim = each.claim
     groups = " and ".join(map(str, sorted(set(each.best))))
-    text = f"- `{claim.algorithm}`: fastest with {groups} group{'' if groups == '1' else 's'}."
+    tried = sorted({groups for sweep in sweeps_of(target, claim.algorithm) for groups in sweep.groups})
+    few = f", of {' and '.join(map(str, tried))} that were simulated" if len(tried) <= FEW else ""
+    text = f"- `{claim.algorithm}`: fastest with {groups} group{'' if groups == '1' else 's'}{few}."
     if each.agrees:
         return text
     if not claim.alternative:

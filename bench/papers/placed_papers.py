@@ -80,8 +80,10 @@ PLACED_PAPERS = (
         "E. Jeannot, G. Mercier, F. Tessier, *Process placement in multicore clusters: algorithmic issues and "
         "practical techniques*, Inria RR-8269, 2013",
         TREEMATCH_METHOD,
-        "Chaco and MPIPP in all figures; 16,384 in Figure 8; 256 processes of lu.D in Figure 13; ParMETIS, in whose "
-        "place is METIS; Table 1 and Figure 16, which measure a machine",
+        "Chaco and MPIPP in all figures; class D in Figure 7; 16,384 in Figure 8; 256 processes in Figures 11 and 12, "
+        "and of lu.D in Figure 13; ParMETIS, in whose place is METIS; Table 1 and Figure 16, which measure a machine; "
+        "the conclusion that TreeMatch outperforms graph partitioning (§5.2.3, §6): Scotch's and METIS's placements of "
+        "ZEUS-MP/2 and lu.D take 0.74 to 0.81 of the time of TreeMatch's, in the tables below",
     ),
     PlacedPaper(
         REORDER,
@@ -97,7 +99,9 @@ PLACED_PAPERS = (
         "B. Goglin, E. Jeannot, F. Mansouri, G. Mercier, *Hardware topology management in MPI applications through "
         "hierarchical communicators*, Parallel Computing 2018",
         HSPLIT_METHOD,
-        "computing in Figures 11 to 14, and with it the total times",
+        "computing in Figures 11 to 14, and with it the total times; in Figures 11 to 13 the communicators of roots "
+        "(§7): a row or column is split once, and ranks of equal index are joined; in Figure 14 other sizes than 2^10, "
+        "and elements of 4 bytes: here they have 8",
         ("levels",),
         (PREDICTED, TRIED),
         "Time of `levels` by the fastest algorithm / time of `predicted` and of `fastest of four`",

@@ -66,7 +66,8 @@ class Hierarchy {
    */
   explicit Hierarchy(MPI_Comm comm, MPI_Info info = MPI_INFO_NULL, int levels_at_once = kLevelsAtOnce) {
     if (levels_at_once < 1) {
-      throw Error(MPI_ERR_ARG, "Hierarchy: levels_at_once: expected at least 1, found " + std::to_string(levels_at_once));
+      throw Error(MPI_ERR_ARG,
+                  "Hierarchy: levels_at_once: expected at least 1, found " + std::to_string(levels_at_once));
     }
     try {
       make(comm, info, levels_at_once);

@@ -65,7 +65,7 @@ std::int64_t peak_bytes() {
   return 0;
 }
 
-// Simulated ranks whose program has called exit(): SimGrid ends them as it ends those that MPI_Abort ends.
+// Simulated ranks whose program has called exit(). To SimGrid they are like those that MPI_Abort has killed.
 std::unordered_set<aid_t>& own_exits() {
   static std::unordered_set<aid_t> actors;
   return actors;

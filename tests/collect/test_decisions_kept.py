@@ -42,8 +42,6 @@ def run(mpi, compiled, build_folder: Path, tmp_path: Path) -> Run:
         assert result.returncode == 0, result.stderr
         assert (result.stdout.count("right"), result.stdout.count("wrong")) == (2, 0)
         assert not before or result.stdout.splitlines()[-1] == "fill"
-        if not log.exists():
-            pytest.skip("the account never covered the set-up: the machine was busy")
         text = log.read_text(encoding="utf-8")
         skip_if_overdrawn(text)
         return text

@@ -60,5 +60,7 @@ def cluster_up(build_folder: Path, folder: Path, *options: object) -> Iterator[M
         pytest.skip(available.stdout.strip())
     made = MiniCluster(program, folder / "state")
     made.need("up", *options)
-    yield made
-    made.call("down")
+    try:
+        yield made
+    finally:
+        made.call("down")

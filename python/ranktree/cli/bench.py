@@ -40,7 +40,8 @@ def command(
     """Start ranks that call a collective by several variants, taking turns in one process: native beside hierarchical.
 
     Microseconds of one call, from the moment all ranks are ready until the slowest is done: median (least - 90th
-    percentile). `x` is native's time over a variant's, turn by turn; `cpu` the same for the processor time of all ranks.
+    percentile). `x` is native's time over a variant's, turn by turn; `cpu` the same for the processor time of all
+    ranks.
     """
     from ranktree.cli.predict import collective_named  # noqa: PLC0415  the extension, for this verb only
 
