@@ -193,6 +193,10 @@ RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, i
  * (docs/explanation/objectives.md). The last two need the mode central, which auto then is for any number of ranks;
  * ranktree_Comm_rebalance takes bytes only.
  *
+ * - ranktree_algorithm = engine (default) | treematch: what computes the order of a graph. treematch is the algorithm
+ *   of treematch-2013 §4, as ranktree_place_options.algorithm has it, for bytes and messages; it needs the mode
+ *   central, which auto then is for any number of ranks. Grids are placed by the engine.
+ *
  * - ranktree_parameters, with bottleneck or time: latencies and bandwidths, a file of `ranktree calibrate` or the name
  * of a class of clusters (ethernet-1g, ethernet-10g, infiniband-100g), at rank 0 (whose value counts); default: usual
  * values. If it cannot be read, the order stays.

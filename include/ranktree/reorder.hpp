@@ -59,7 +59,10 @@ class Reordered {
     });
   }
 
-  /** As ranktree_Dist_graph_create(). */
+  /**
+   * As ranktree_Dist_graph_create().
+   * \throws Error where the lengths of `edges` do not fit each other, before any communication: other ranks wait
+   */
   static Reordered graph(MPI_Comm old, const GraphEdges& edges, bool reorder = true, MPI_Info info = MPI_INFO_NULL) {
     require_lengths(edges);
     return make("ranktree_Dist_graph_create", old, [&](MPI_Comm* made) {

@@ -17,7 +17,7 @@ VARIABLE = re.compile(r'"(RANKTREE_[A-Z_]+)["=]')
 # Options of CMake, which `ranktree doctor --build` passes to it.
 OPTION = re.compile(r"(?:option\(|set\(\s*)(RANKTREE_[A-Z_]+)")
 KEY = re.compile(
-    r'"(ranktree_(?:leftover|node_id|network|objective|parameters|pattern|preset|seed|horizon|state_bytes|time_limit_ms'
+    r'"(ranktree_(?:algorithm|leftover|node_id|network|objective|parameters|pattern|preset|seed|horizon|state_bytes|time_limit_ms'
     r'|reorder[a-z_]*))"'
 )
 

@@ -18,6 +18,7 @@
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "core/place/placement.h"
+#include "core/place/treematch.h"
 #include "core/simulate/level_costs.h"
 #include "core/simulate/platform.h"
 #include "core/topo/kind.h"
@@ -203,6 +204,24 @@ TEST(OrderForPattern, CountsMessagesThatWeightsDoNotHave) {
   EXPECT_LT(order.after, order.before);
   EXPECT_EQ(node(0), node(2));
   EXPECT_EQ(node(1), node(3));
+}
+
+// TreeMatch's placement, or the order as it is where that is cheaper.
+TEST(GraphOrder, IsTreeMatchsWhereThatIsWanted) {
+  Random random(5);
+  const topo::Tree tree = slots({4, 4, 4, 4});
+  int changed = 0;
+  for (int round = 0; round < 20; ++round) {
+    const pattern::Affinity graph = random_graph(16, random);
+    const GraphOptions options{.algorithm = Algorithm::kTreeMatch, .seed = 3};
+    const place::Placement wanted = place::treematch(tree, graph, {.seed = 3});
+    const GraphOrder found = order_for_graph(tree, graph, in_order(tree), options);
+    const double cost = place::evaluate(tree, graph, wanted).total;
+    EXPECT_EQ(found.after, std::min(cost, found.before));
+    changed += found.after < found.before ? 1 : 0;
+    EXPECT_EQ(found.placement.leaf_of, found.after < found.before ? wanted.leaf_of : in_order(tree).leaf_of);
+  }
+  EXPECT_GT(changed, 0);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/place/plan.h"
+#include "core/place/treematch.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
@@ -52,9 +53,13 @@ GraphOrder by_hops(const topo::Tree& tree, const pattern::Affinity& graph, const
   engine.seed = options.seed;
   engine.start = home;
   engine.keep_going = options.keep_going;
+  const auto find = [&] {
+    if (options.algorithm == Algorithm::kTreeMatch) return place::treematch(tree, graph, {.seed = options.seed});
+    return place::run_engine(tree, graph, engine);
+  };
   return cheapest(
       home, options, 0, [&](const Placement& placement) { return place::evaluate(tree, graph, placement).total; },
-      [&] { return place::run_engine(tree, graph, engine); });
+      find);
 }
 
 pattern::Affinity counted(pattern::Affinity graph) {

@@ -17,8 +17,12 @@
 
 namespace ranktree::core::objective {
 
+// kTreeMatch: as treematch-2013 §4 has it, by hops only.
+enum class Algorithm : std::uint8_t { kEngine, kTreeMatch };
+
 struct GraphOptions {
   Objective objective = Objective::kBytes;
+  Algorithm algorithm = Algorithm::kEngine;
   place::Preset preset = place::Preset::kDefault;
   std::uint64_t seed = 1;
   std::function<bool()> keep_going;                    // as EngineOptions::keep_going; may be empty

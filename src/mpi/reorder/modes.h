@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/objective/graph_order.h"
 #include "core/objective/model.h"
 #include "core/place/engine.h"
 #include "core/split/chain.h"
@@ -40,6 +41,7 @@ inline bool counts_seconds(core::objective::Objective objective) {
 struct ReorderOptions {
   ReorderMode mode = ReorderMode::kAuto;
   core::objective::Objective objective = core::objective::Objective::kBytes;
+  core::objective::Algorithm algorithm = core::objective::Algorithm::kEngine;
   std::string pattern;     // file that rank 0 places by seconds in place of the graph; empty: none
   std::string parameters;  // what links cost, as io::parameters_named() takes it at rank 0; empty: usual values
   core::place::Preset preset = core::place::Preset::kDefault;

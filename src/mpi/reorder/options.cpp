@@ -34,6 +34,10 @@ constexpr std::array<Word<ReorderMode>, 4> kModes{{{"auto", ReorderMode::kAuto},
 constexpr std::array<Word<Preset>, 3> kPresets{
     {{"fast", Preset::kFast}, {"default", Preset::kDefault}, {"strong", Preset::kStrong}}};
 
+using core::objective::Algorithm;
+constexpr std::array<Word<Algorithm>, 2> kAlgorithms{
+    {{"engine", Algorithm::kEngine}, {"treematch", Algorithm::kTreeMatch}}};
+
 template <typename Number>
 Number whole_number(const char* key, const std::string& word) {
   Number number = 0;
@@ -52,6 +56,16 @@ void require_mode_for(const ReorderOptions& options, const std::string& objectiv
                     "info key ranktree_objective: expected bytes or messages beside "
                     "ranktree_reorder_mode = " +
                         std::string(mode_name(options.mode)) + ", found '" + objective + "'");
+}
+
+// One rank runs TreeMatch, on the whole graph and by hops.
+void require_algorithm_for(const ReorderOptions& options) {
+  if (options.algorithm == Algorithm::kEngine) return;
+  const bool central = options.mode == ReorderMode::kAuto || options.mode == ReorderMode::kCentral;
+  if (central && !counts_seconds(options.objective)) return;
+  throw core::Error(core::Fault::kInput,
+                    "info key ranktree_algorithm: expected engine beside other modes than central and objectives of "
+                    "seconds, found 'treematch'");
 }
 
 // Empty where the key is not given.
@@ -75,6 +89,10 @@ ReorderOptions read_reorder_options(MPI_Info info) {
     options.objective = choose("ranktree_objective", *word, core::objective::kObjectives);
     require_mode_for(options, *word);
   }
+  if (const auto word = info_value(info, "ranktree_algorithm")) {
+    options.algorithm = choose("ranktree_algorithm", *word, kAlgorithms);
+    require_algorithm_for(options);
+  }
   options.pattern = value_for_seconds(info, "ranktree_pattern", options.objective);
   options.parameters = value_for_seconds(info, "ranktree_parameters", options.objective);
   if (const auto word = info_value(info, "ranktree_preset")) {
@@ -90,8 +108,11 @@ ReorderOptions read_reorder_options(MPI_Info info) {
 }
 
 core::objective::GraphOptions graph_options(const ReorderOptions& options, std::function<bool()> in_time) {
-  core::objective::GraphOptions result{
-      .objective = options.objective, .preset = options.preset, .seed = options.seed, .keep_going = std::move(in_time)};
+  core::objective::GraphOptions result{.objective = options.objective,
+                                       .algorithm = options.algorithm,
+                                       .preset = options.preset,
+                                       .seed = options.seed,
+                                       .keep_going = std::move(in_time)};
   if (!options.parameters.empty()) result.parameters = io::parameters_named(options.parameters);
   return result;
 }
@@ -109,6 +130,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t number) {
 std::uint64_t fingerprint(const ReorderOptions& options) {
   std::uint64_t hash = mix(1, static_cast<std::uint64_t>(options.mode));
   hash = mix(hash, static_cast<std::uint64_t>(options.objective));
+  hash = mix(hash, static_cast<std::uint64_t>(options.algorithm));
   hash = mix(hash, static_cast<std::uint64_t>(options.preset));
   hash = mix(hash, options.seed);
   return mix(hash, static_cast<std::uint64_t>(options.time_limit));

@@ -30,7 +30,9 @@ constexpr int kMostCentral = 4096;
 
 ReorderMode mode_for(const ReorderOptions& options, int size) {
   if (options.mode != ReorderMode::kAuto) return options.mode;
-  if (counts_seconds(options.objective)) return ReorderMode::kCentral;
+  if (counts_seconds(options.objective) || options.algorithm != core::objective::Algorithm::kEngine) {
+    return ReorderMode::kCentral;
+  }
   return size <= kMostCentral ? ReorderMode::kCentral : ReorderMode::kDistributed;
 }
 

@@ -203,6 +203,7 @@ static void bad_info(void) {
   static const char* const wrong[][3] = {
       {"ranktree_reorder_mode", "best", "expected one of auto, central, node, distributed, found 'best'"},
       {"ranktree_preset", "slow", "expected one of fast, default, strong, found 'slow'"},
+      {"ranktree_algorithm", "best", "expected one of engine, treematch, found 'best'"},
       {"ranktree_seed", "-1", "ranktree_seed: expected a whole number, 0 or more, found '-1'"},
       {"ranktree_seed", "12x", "found '12x'"},
       {"ranktree_time_limit_ms", "soon", "ranktree_time_limit_ms: expected a whole number"},

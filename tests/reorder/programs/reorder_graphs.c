@@ -384,6 +384,8 @@ static void one_round(unsigned long long* state, MPI_Info nodes, const char* mod
   MPI_Info_dup(nodes, &info);
   MPI_Info_set(info, "ranktree_reorder_mode", chosen);
   MPI_Info_set(info, "ranktree_preset", presets[draw(state, 2)]);
+  const int central = strcmp(chosen, "auto") == 0 || strcmp(chosen, "central") == 0;
+  if (central && draw(state, 3) == 0) MPI_Info_set(info, "ranktree_algorithm", "treematch");
   make_graph(&graph, size, kind >= 0 ? kind : chosen_kind, *state);
   try_dist_graph(weighted, reorder, info, chosen);
   try_adjacent(weighted, reorder, info, chosen);
