@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/pattern/pattern.h"
+#include "io/json_place.h"
 #include "io/npy.h"
 #include "io/npz.h"
 #include "io/pattern_formats.h"

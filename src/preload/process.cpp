@@ -294,7 +294,7 @@ void Process::watch_thread_end() {
     ~Leave() {
       if (getpid() == process) Process::instance().leave();  // a child of fork() may have a mutex that stays locked
     }
-    pid_t process = getpid();
+    long process = getpid();
   };
   thread_local const Leave leave;
   (void)leave;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/objective/graph_order.h"
 #include "core/objective/model.h"
 #include "core/split/chain.h"
 #include "mpi/agree.h"

@@ -261,6 +261,7 @@ RANKTREE_ENTRY int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims
   return preload::cart_create(RANKTREE_NEXT(PMPI_Cart_create)(), comm_old, {ndims, dims, periods, reorder}, comm_cart);
 }
 
+// NOLINTBEGIN(readability-function-size): MPI's parameters
 RANKTREE_ENTRY int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                                          const int destinations[], const int weights[], MPI_Info info, int reorder,
                                          MPI_Comm* comm_dist_graph) {
@@ -294,6 +295,8 @@ RANKTREE_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegr
                                     {comm_old, info, reorder, comm_dist_graph}, indegree, sources, sourceweights,
                                     outdegree, destinations, destweights);
 }
+
+// NOLINTEND(readability-function-size)
 
 RANKTREE_ENTRY int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
                                     MPI_Comm* comm_graph) {
