@@ -109,7 +109,7 @@ nompi-inside:
 
 ## make bench-gate  performance that noise cannot tip (instructions, costs, bytes) beside bench/gate/table.csv, in a minute
 bench-gate: build
-	$(VENV)/bin/python bench/gate/run.py --build $(BUILD) $(GATE)
+	$(VENV)/bin/python bench/gate/run.py --build $(BUILD)
 
 ## make bench-trace  cost of tracing one send: native, empty wrapper, ours, Open MPI's monitoring
 bench-trace: build

@@ -71,9 +71,9 @@ def allocation(hosts: str | None = None, hostfile: Path | None = None) -> Alloca
     if hosts == EVERY_HOST:
         return None
     if hosts is not None:
-        return Allocation(distinct(map(real_name, _core.expand_hostlist(hosts, "--hosts"))), "--hosts", named=True)
+        return Allocation(distinct(_core.expand_hostlist(hosts, "--hosts")), "--hosts", named=True)
     if hostfile is not None:
-        return Allocation(distinct(map(real_name, listed(hostfile))), str(hostfile), named=True)
+        return Allocation(listed(hostfile), str(hostfile), named=True)
     return of_job(os.environ)
 
 
@@ -159,8 +159,8 @@ def listed(path: Path) -> tuple[str, ...]:
 
 
 def distinct(hosts: Iterable[str]) -> tuple[str, ...]:
-    """Each host once, in order."""
-    return tuple(dict.fromkeys(hosts))
+    """Each host once, in order; `localhost` by its name."""
+    return tuple(dict.fromkeys(map(real_name, hosts)))
 
 
 def shown(hosts: tuple[str, ...]) -> str:

@@ -24,6 +24,7 @@
 
 #include "bind.h"
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/expand.h"
 #include "core/pattern/pattern.h"
@@ -91,9 +92,6 @@ void check_length(const char* name, std::size_t found, std::size_t expected) {
               std::string(name) + ": expected " + std::to_string(expected) + " items, found " + std::to_string(found));
 }
 
-// Numbers outside Rank's range become -1, which no check lets pass.
-Rank narrowed(std::int64_t value) { return std::in_range<Rank>(value) ? static_cast<Rank>(value) : -1; }
-
 Pattern from_arrays(nb::handle offsets, nb::handle columns, const Numbers& messages, const Numbers& bytes) {
   const WholeNumbers indptr = whole_numbers("indptr", offsets);
   const WholeNumbers indices = whole_numbers("indices", columns);
@@ -106,7 +104,8 @@ Pattern from_arrays(nb::handle offsets, nb::handle columns, const Numbers& messa
   result.ranks = static_cast<Rank>(indptr.size() - 1);
   result.indptr.assign(indptr.data(), indptr.data() + indptr.size());
   result.indices.reserve(indices.size());
-  for (std::size_t i = 0; i < indices.size(); ++i) result.indices.push_back(narrowed(indices.data()[i]));
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    result.indices.push_back(ranktree::core::narrowed<Rank>(indices.data()[i]));
   for (pattern::Traffic& traffic : result.traffic) {
     traffic.messages.assign(indices.size(), 0);
     traffic.bytes.assign(indices.size(), 0);
@@ -128,13 +127,13 @@ Pattern from_pairs(std::int64_t ranks, nb::handle from, nb::handle to, const Num
   std::vector<pattern::Entry> entries;
   entries.reserve(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    entries.push_back({.from = narrowed(sources.data()[i]),
-                       .to = narrowed(destinations.data()[i]),
+    entries.push_back({.from = ranktree::core::narrowed<Rank>(sources.data()[i]),
+                       .to = ranktree::core::narrowed<Rank>(destinations.data()[i]),
                        .kind = class_named(kind),
                        .messages = messages.data()[i],
                        .bytes = bytes.data()[i]});
   }
-  return pattern::from_entries(narrowed(ranks), entries);
+  return pattern::from_entries(ranktree::core::narrowed<Rank>(ranks), entries);
 }
 
 // Without an array: numpy takes longer to import than all else of a command that needs no other.
@@ -308,6 +307,11 @@ void bind_class(nb::module_& module) {
 
 WholeNumbers whole_numbers(const char* name, nb::handle given) {
   const nb::object array = nb::module_::import_("numpy").attr("asarray")(given);
+  const auto dimensions = nb::cast<std::int64_t>(array.attr("ndim"));
+  if (dimensions != 1) {
+    throw Error(Fault::kInput,
+                std::string(name) + ": expected an array of one dimension, found " + std::to_string(dimensions));
+  }
   const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (nb::cast<std::size_t>(array.attr("size")) != 0 && kind != "i" && kind != "u") {
     throw Error(Fault::kInput, std::string(name) + ": expected whole numbers, found an array of " +

@@ -22,6 +22,7 @@
 
 #include "bind.h"
 #include "core/base/error.h"
+#include "core/base/index.h"
 #include "core/objective/model.h"
 #include "core/objective/timed_plan.h"
 #include "core/pattern/affinity.h"
@@ -278,8 +279,7 @@ place::Placement placement_of(const Tree& tree, const pattern::Pattern& expanded
   const WholeNumbers leaves = whole_numbers("leaf_of", leaf_of);
   place::Placement placement;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
-    const std::int64_t leaf = leaves.data()[i];  // what is no leaf, validate() refuses
-    placement.leaf_of.push_back(std::in_range<Leaf>(leaf) ? static_cast<Leaf>(leaf) : -1);
+    placement.leaf_of.push_back(ranktree::core::narrowed<Leaf>(leaves.data()[i]));
   }
   const int all = static_cast<int>(leaves.size());  // sharing is the caller's business
   place::validate(tree, placement, expanded.ranks, {all});

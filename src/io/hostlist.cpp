@@ -61,8 +61,7 @@ std::vector<NumberRange> read_ranges(std::string_view text, const LinePlace& pla
 
 bool in_name(char letter) {
   const auto code = static_cast<unsigned char>(letter);
-  constexpr unsigned char kLastOfAscii = 0x7e;
-  return code > ' ' && code <= kLastOfAscii && letter != ',' && letter != '[' && letter != ']' && letter != '"' &&
+  return code > ' ' && code != 0x7f && letter != ',' && letter != '[' && letter != ']' && letter != '"' &&
          letter != '=' && letter != '#';
 }
 

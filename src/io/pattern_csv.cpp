@@ -36,20 +36,28 @@ struct Header {
   std::optional<std::int64_t> pairs;  // "lines=N" in a comment
 };
 
-// The number after "<key>=", a word of a comment.
+bool in_word(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+         letter == '_';
+}
+
+// The number after the word "<key>=" in a comment. One that goes on ("1e3", "1.5", beyond 64 bits) is refused: a part
+// of it is another number.
 std::optional<std::int64_t> number_in(TextReader& file, std::string_view comment, std::string_view key) {
-  constexpr std::string_view kBetween = " \t,;|#\r";
   std::size_t found = comment.find(key);
-  while (found != std::string_view::npos && found > 0 && kBetween.find(comment[found - 1]) == std::string_view::npos) {
+  while (found != std::string_view::npos && found > 0 && in_word(comment[found - 1])) {
     found = comment.find(key, found + 1);
   }
   if (found == std::string_view::npos) return std::nullopt;
   const std::string_view rest = comment.substr(found + key.size());
-  const std::string_view word = rest.substr(0, rest.find_first_of(kBetween));
   std::int64_t value = 0;
-  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || stop != word.data() + word.size()) {
-    file.refuse(std::string(key) + " expected a whole number, found '" + std::string(word) + "'");
+  const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  if (error == std::errc::invalid_argument) return std::nullopt;
+  const std::string_view behind = rest.substr(static_cast<std::size_t>(stop - rest.data()));
+  const bool has_fraction = behind.size() > 1 && behind[0] == '.' && in_word(behind[1]);
+  if (error != std::errc() || has_fraction || (!behind.empty() && in_word(behind[0]))) {
+    const std::string word(rest.substr(0, rest.find_first_of(" \t,;|\r")));
+    file.refuse(std::string(key) + " expected a whole number, found '" + word + "'");
   }
   return value;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/pattern/pattern.h"
 #include "io/json_place.h"
 #include "io/npy.h"
@@ -103,11 +104,7 @@ void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pa
   take(value, "hosts", metadata.hosts, place);
   std::vector<std::int64_t> missing;
   take(value, "missing", missing, place);
-  // What is no rank, validate() refuses.
-  for (const std::int64_t rank : missing) {
-    const bool fits = std::in_range<core::pattern::Rank>(rank);
-    metadata.missing.push_back(fits ? static_cast<core::pattern::Rank>(rank) : -1);
-  }
+  for (const std::int64_t rank : missing) metadata.missing.push_back(core::narrowed<core::pattern::Rank>(rank));
   take(value, "unattributed", metadata.unattributed, place);
   std::vector<std::string> names;
   take(value, "phases", names, place);

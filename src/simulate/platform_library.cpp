@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -58,7 +59,7 @@ std::string setting(const char* name) {
 // The most memory that this process has had; that of the process which started it counts in getrusage().
 std::int64_t peak_bytes() {
   constexpr std::string_view kLine = "VmHWM:";
-  std::istringstream lines(ranktree::io::read_file("/proc/self/status"));
+  std::ifstream lines("/proc/self/status");
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(kLine)) return std::strtoll(line.c_str() + kLine.size(), nullptr, 10) * 1024;
   }

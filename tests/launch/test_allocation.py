@@ -44,6 +44,20 @@ def cluster_file(ranktree, tmp_path: Path) -> Path:
     return path
 
 
+def test_localhost_is_this_node(tmp_path: Path) -> None:
+    """A plan names its hosts as the nodes name themselves."""
+    own = os.uname().nodename
+    hostfile = tmp_path / "hosts"
+    hostfile.write_text("localhost slots=4\nother slots=4\n127.0.0.1\n", encoding="ascii")
+    for found in (
+        allocation(hostfile=hostfile),
+        allocation(hosts="localhost,other"),
+        of_job({"PBS_NODEFILE": str(hostfile)}),
+    ):
+        assert found is not None
+        assert found.hosts == (own, "other")
+
+
 @pytest.mark.parametrize(
     ("variables", "expected"),
     [

@@ -112,6 +112,17 @@ TEST(Csv, ReadsColumnsInAnyOrderWithAnySeparator) {
   }
 }
 
+TEST(Csv, ReadsTheNumberOfRanksInAnyComment) {
+  for (const std::string comment : {"# app (4 nodes, ranks=8)", "# ranks=8.", "# [ranks=8]", "# nranks=3 ranks=8"}) {
+    Warnings warnings;
+    EXPECT_EQ(read_pattern_csv(comment + "\nsrc,dst,bytes\n0,1,1\n", "f", warnings).ranks, 8) << comment;
+  }
+  for (const std::string comment : {"# ranks=unknown", "# ranks= 8", "# nranks=8"}) {
+    Warnings warnings;
+    EXPECT_EQ(read_pattern_csv(comment + "\nsrc,dst,bytes\n0,1,1\n", "f", warnings).ranks, 2) << comment;
+  }
+}
+
 TEST(Csv, ReadsBlanksWithTheHeaderInAComment) {
   Warnings warnings;
   const Pattern pattern = read_pattern_csv(

@@ -283,12 +283,14 @@ TEST(ClosedForms, AreThoseOfRootsOverNodes) {
       .node_port = true};
   for (const Hierarchy& hierarchy : {Hierarchy::from_colours(two().colours), Hierarchy::from_colours({&in_turn, 1})}) {
     const Machine machine(hierarchy, parameters);
-    for (const Collective collective :
-         {Collective::kBroadcast, Collective::kReduce, Collective::kGather, Collective::kScatter}) {
-      const Question question{.collective = collective, .bytes = kBytes};
+    for (const Collective collective : {Collective::kBroadcast, Collective::kReduce, Collective::kGather,
+                                        Collective::kScatter, Collective::kBarrier}) {
+      const std::int64_t bytes = collective == Collective::kBarrier ? 0 : kBytes;
+      const Question question{.collective = collective, .bytes = bytes};
       const Choice choice = choice_from_text("messages:flat:groups=1", collective);
       const double found = evaluated(question, choice, machine);
-      EXPECT_NEAR(form_of(question, choice, machine)->seconds(kBytes) / found, 1, 1e-9) << collective_name(collective);
+      const double form = form_of(question, choice, machine)->seconds(static_cast<double>(bytes));
+      EXPECT_NEAR(form / found, 1, 1e-9) << collective_name(collective);
     }
   }
 }
@@ -307,6 +309,14 @@ TEST(Machine, CountsTheFullestNodeOfUnevenParts) {
   const double inside = parameters.levels[2].latency;
   const double across = parameters.levels[0].latency;
   EXPECT_NEAR(form_of(question, choice, machine)->seconds(0), 15 * inside + 2 * across, 1e-12);
+
+  const std::vector<std::vector<Rank>> small_first = {{0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
+  const Hierarchy reversed = Hierarchy::from_colours(small_first);
+  const Parameters two_levels = usual_parameters(2, 1);
+  const Machine other(reversed, two_levels);
+  EXPECT_EQ(other.ranks_of_root(), 2);
+  const Question long_one{.collective = Collective::kBroadcast, .bytes = kBytes};
+  EXPECT_NEAR(form_of(long_one, choice, other)->seconds(kBytes) / evaluated(long_one, choice, other), 1, 1e-9);
 }
 
 // Runs of ranks inside nodes pay for the links there; leaders of one node share its wire where they send at once.
@@ -326,6 +336,8 @@ TEST(ClosedForms, OfGroupsFollowTheNodes) {
     EXPECT_NEAR(ratio(Collective::kBroadcast, "messages:" + algorithm + ":groups=4"), 1, 1e-9) << algorithm;
     EXPECT_NEAR(ratio(Collective::kReduce, "messages:" + algorithm + ":groups=4"), 1, 1e-9) << algorithm;
   }
+  // One of nine runs crosses from a node to the next.
+  EXPECT_GE(ratio(Collective::kBroadcast, "messages:chain:groups=9"), 1);
   // Eight ranks of a node in lanes: without the shared wire the form was an eighth of this.
   EXPECT_NEAR(ratio(Collective::kAllreduce, "messages:ring:form=lanes:groups=4"), 1, 0.3);
 }

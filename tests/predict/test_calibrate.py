@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ranktree.cli.tune import winner
+from ranktree import _core
+from ranktree.cli.tune import Launch, is_open, rules_of, winner
 
 from tests.helpers.faked_mpis import Machine, needed_mpi
 
@@ -87,6 +88,34 @@ def test_few_rounds_make_no_rule() -> None:
     assert winner([native, lucky], 0.05) is None
     assert winner([native, lucky, shown], 0.05) == shown
     assert winner([native, shown], 0.3) is None
+
+
+def test_a_variant_that_only_seems_faster_leaves_the_case_open() -> None:
+    native = {"variant": "native", "min": 2e-6, "ratio": 1.0, "evidence": 0.0}
+    lucky = {"variant": "shared:flat", "min": 1e-6, "ratio": 1.9, "evidence": 15.0}
+    assert is_open([native, lucky], 0.05)
+    assert not is_open([native, lucky], 1.0), "not by the margin"
+    assert not is_open([native, lucky | {"min": 3e-6}], 0.05), "not in the least time"
+    assert not is_open([native, {"variant": "shared:flat", "wrong": "wrong result"}], 0.05)
+    assert not is_open([native], 0.05)
+
+
+def test_a_rule_is_for_the_sizes_up_to_the_next_one() -> None:
+    """Sizes of gathers are of all blocks, those of rules of one; equal winners of neighbouring sizes are one rule."""
+    places = {"nodes": [0, 0, 1, 1], "mpi": "any", "machine": "any"}
+    launch = Launch([], places, _core.Hierarchy.flat(4), _core.Parameters.usual(1, 0))
+    shared, messages = {"variant": "shared:flat"}, {"variant": "messages:binomial:groups=1"}
+    found = [(64, 1024, shared), (1024, 4096, shared), (4096, 65536, None), (65536, 131072, messages)]
+    rules = list(rules_of(launch, "gather", found))
+    assert [(rule["bytes"], rule["choice"]) for rule in rules] == [
+        ((16, 1023), "shared:flat"),
+        ((16384, 32767), "messages:binomial:groups=1"),
+    ]
+    assert all(rule["ranks"] == (4, 4) and rule["nodes"] == (2, 2) for rule in rules)
+    assert [rule["bytes"] for rule in rules_of(launch, "broadcast", found)] == [(64, 4095), (65536, 131071)]
+    assert [sorted(rule) for rule in rules_of(launch, "barrier", [(8, 16, shared)])] == [
+        ["choice", "collective", "nodes", "ranks"]
+    ]
 
 
 def test_decisions_that_cannot_be_written_are_an_error(ranktree: Run, launcher: list[str], tmp_path: Path) -> None:

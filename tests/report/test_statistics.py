@@ -1,11 +1,13 @@
 """Medians of few runs: intervals that cover the true median as often as stated, and comparisons in words."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree.runs import statistics
-from ranktree.runs.document import Series, document
+from ranktree.runs.document import Series, document, load
 from ranktree.runs.statistics import ratio_interval, student_quantile
 
 
@@ -35,6 +37,19 @@ def test_intervals_hold_the_true_ratio(runs: int, monkeypatch: pytest.MonkeyPatc
     """95 % of the time; 9 % of misses allow for 400 trials and for 5 runs, where the bootstrap is a little narrow."""
     assert misses(runs, 1.0, monkeypatch) <= 0.09
     assert misses(runs, 1.5, monkeypatch) <= 0.09
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [("NaN", "a finite number in every"), ("-Infinity", "a finite number in every"), ("[" * 100_000, "JSON: ")],
+)
+def test_files_of_runs_that_are_no_json_are_refused(tmp_path: Path, word: str, reason: str) -> None:
+    """In whatever field: what is read can be written again."""
+    path = tmp_path / "runs.json"
+    fields = '"format": "ranktree-runs", "version": 1, "series": [], "unit": "s", "what": "time"'
+    path.write_text(f'{{{fields}, "confidence": {word}}}', encoding="ascii")
+    with pytest.raises(ValueError, match=f"runs.json: expected {reason}"):
+        load(str(path))
 
 
 def test_a_clear_difference_is_seen() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ranktree.pattern import read
-from ranktree.simulate.replay import rounds_of
+from ranktree.simulate.replay import most_rounds, rounds_of
 
 CLUSTER = {
     "hosts": [{"names": "n[0-3]", "shape": "node"}],
@@ -84,10 +84,10 @@ def test_pairs_that_send_once_are_sent_once(
 def test_many_long_messages_share_one_buffer(
     simgrid: None, ranktree: Callable, machine_file: Callable, tmp_path: Path
 ) -> None:
-    """A buffer for each of 64 ranks would need more maps of memory than Linux gives a process."""
-    machine = machine_file(CLUSTER, COSTS, {"node": "package:4 core:4"})
+    """A buffer for each of 128 ranks, in maps of 1 MiB, would need more of them than Linux gives a process."""
+    machine = machine_file(CLUSTER, COSTS, {"node": "package:4 core:8"})
     pattern = tmp_path / "app.npz"
-    write_pattern(pattern, 64, {(0, 63): (1, 10**9)})
+    write_pattern(pattern, 128, {(0, 127): (1, 10**9)})
     report = replay(ranktree, machine, pattern)
     assert sum(level["bytes"] for level in report["levels"]) == pytest.approx(1e9, rel=1e-3)
 
@@ -96,8 +96,20 @@ def test_rounds_are_as_many_as_the_messages_in_them_allow(tmp_path: Path) -> Non
     """6,000 pairs of 100 messages are no part of the rounds of one pair that sends a million."""
     pairs = [(i, j) for i in range(100) for j in range(100) if i != j][:6001]
     write_pattern(tmp_path / "app.npz", 100, {pair: (100, 800) for pair in pairs} | {pairs[0]: (10**6, 8 * 10**6)})
-    found = rounds_of(read(str(tmp_path / "app.npz"))[0], 4)
-    assert [(len(each.pattern), each.count) for each in found] == [(1, 4), (6000, 4)]
+    found = rounds_of(read(str(tmp_path / "app.npz"))[0], 1000)
+    assert [(len(each.pattern), each.count) for each in found] == [(1, 1000), (6000, 100)]
+    assert most_rounds(np.array([100] + [20] * 2_000_000), 100, 4) == 2, "of 3 rounds all pairs would be a part"
+
+
+def test_a_time_limit_is_of_all_rounds(
+    simgrid: None, ranktree: Callable, machine_file: Callable, tmp_path: Path
+) -> None:
+    machine, pattern = machine_file(CLUSTER, COSTS), tmp_path / "app.npz"
+    write_pattern(pattern, 16, {(0, 4): (10**6, 8 * 10**6)} | {(rank, 0): (1, 8) for rank in range(1, 4)})
+    words = ["simulate", "--machine", machine, "--replay", pattern, "--time-limit", 0.000001]
+    result = ranktree(*words)
+    assert result.returncode == 1
+    assert "stopped: the simulation is not done after 1e-06 s (--time-limit)" in result.stderr
 
 
 def test_a_plan_moves_ranks(simgrid: None, ranktree: Callable, machine_file: Callable, tmp_path: Path) -> None:

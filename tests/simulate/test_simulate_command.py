@@ -57,6 +57,7 @@ def test_machine_files_are_simulated(name: str, ranktree: Callable, simulated_pr
     assert result.returncode == 0, result.stderr
     report = json.loads(result.stdout.partition("\n")[2])
     assert report["ranks"] == 128
+    assert 20e6 < report["host_bytes"] < 2e9
     assert sum(level["bytes"] for level in report["levels"]) >= 64 * 100_000
     assert report["simulated_s"] > 0
 

@@ -109,6 +109,17 @@ def is_measured(lines: Sequence[dict[str, Any]]) -> bool:
     return bool(lines) and lines[0]["variant"] == NATIVE and "wrong" not in lines[0]
 
 
+def is_open(lines: Sequence[dict[str, Any]], margin: float) -> bool:
+    """Whether a variant seems faster than native, but not beyond doubt: then nothing is known."""
+    return any(
+        "wrong" not in line
+        and line["ratio"] >= 1 + margin
+        and line["min"] < lines[0]["min"]
+        and line["evidence"] < ODDS
+        for line in lines[1:]
+    )
+
+
 def winner(
     lines: Sequence[dict[str, Any]], margin: float, allowed: Callable[[str], bool] = lambda _: True
 ) -> dict[str, Any] | None:
@@ -242,10 +253,12 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             lines = measured_if_any(launch, name, size, choices, seconds, failures)
             best = winner(lines, margin)
             found.append((size, end, best))
-            decided += found[-1:] if is_measured(lines) else []
+            open_case = best is None and is_measured(lines) and is_open(lines, margin)
+            decided += found[-1:] if is_measured(lines) and not open_case else []
             base_found.append((size, end, winner(lines, margin, partial(_core.open_mpi_has, name))))
             results.append({"collective": name, "bytes": size, "choice": choice_of(best), "variants": lines})
-            show(summary(name, size, lines, best) if lines else failures[-1])
+            doubt = "    too few rounds to decide (--seconds)" if open_case else ""
+            show(summary(name, size, lines, best) + doubt if lines else failures[-1])
         rules += rules_of(launch, name, found)
         decisions += decisions_of(name, decided)
         base_rules += rules_of(launch, name, base_found)

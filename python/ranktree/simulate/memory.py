@@ -69,13 +69,14 @@ def text(amount: float) -> str:
     return f"{amount:.0f} bytes"
 
 
-def require_memory(needed: int, ranks: int) -> None:
+def require_memory(needed: int, ranks: int, leaves: int) -> None:
     """Refuses, with the figures, what does not fit."""
     free = available()
     if needed > free:
         raise ValueError(
-            f"a simulation of {ranks:,} ranks needs about {text(needed)} of memory, {text(free)} are available: "
-            "fewer ranks, or --share-buffers and --share-globals where the program allows it"
+            f"a simulation of {ranks:,} ranks needs about {text(needed)} of memory, {text(of_machine(leaves))} of it for "
+            f"the machine; {text(free)} are available: a smaller machine, fewer ranks, or --share-buffers and "
+            "--share-globals where the program allows it"
         )
 
 

@@ -43,11 +43,8 @@ def rounds_of(pattern: Pattern, most: int) -> list[Rounds]:
     found = []
     while left.size:
         iterations = math.ceil(needed[left].max())
-        count, fitting = 0, min(iterations, most)
-        while count != fitting:  # fewer rounds, fewer pairs in them
-            count = fitting
-            often = needed[left] >= iterations / count / 2
-            fitting = min(count, max(MOST_MESSAGES // int(often.sum()), 1))
+        count = most_rounds(needed[left], iterations, min(iterations, most))
+        often = needed[left] >= iterations / count / 2
         sent, left = left[often], left[~often]
         amounts = (array[sent].astype(np.float64) for array in (pattern.messages, pattern.bytes))
         pairs = _core.Pattern.from_pairs(
@@ -55,6 +52,18 @@ def rounds_of(pattern: Pattern, most: int) -> list[Rounds]:
         )
         found.append(Rounds(pairs, count, iterations / count))
     return found
+
+
+def most_rounds(needed: np.ndarray, iterations: int, most: int) -> int:
+    """The largest number of rounds whose messages are not too many, at least one. The more rounds, the more pairs."""
+    least = 1
+    while least < most:
+        middle = (least + most + 1) // 2
+        if middle * int((needed >= iterations / middle / 2).sum()) <= MOST_MESSAGES:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def load_expanded(path: str, collectives: str) -> tuple[Pattern, list[str]]:
@@ -89,26 +98,19 @@ def most_loaded(weighted: Sequence[tuple[dict[str, Any], float]]) -> dict[str, A
     return max((loads[number] for number in sorted(loads)), key=lambda load: load["busy_s"], default=None)
 
 
-def with_rest_of_time(settings: Settings, begin: float) -> Settings:
-    """What is left of the time limit, at least a moment."""
-    if settings.time_limit is None:
-        return settings
-    return replace(settings, time_limit=max(settings.time_limit - (time.monotonic() - begin), 0.1))
-
-
 def replay(
     machine: SimulatedMachine, leaves: Sequence[int], rounds: Sequence[Rounds], settings: Settings, folder: Path
 ) -> Result:
     """Simulates the messages of a pattern, rank i on leaves[i]. The first exit code that is not 0."""
     program, file = str(built("libranktree_replay.so")), folder / "pattern.npz"
-    shared = replace(settings, share_globals=True)
+    limit = settings.time_limit
+    end = None if limit is None else time.monotonic() + limit  # of all rounds together
+    shared = replace(settings, share_globals=True, end=end)
     reports: list[dict[str, Any]] = []
     code = 0
-    begin = time.monotonic()
     for each in rounds:
         save(str(file), each.pattern)
-        words = [program, str(file), str(each.count), repr(each.weight)]
-        result = simulate(machine, leaves, words, with_rest_of_time(shared, begin))
+        result = simulate(machine, leaves, [program, str(file), str(each.count), repr(each.weight)], shared)
         reports.append(result.report)
         code = code or result.code
     return Result(code, summed(reports, rounds))

@@ -42,6 +42,7 @@ class Settings:
     threads: bool = False  # each rank in a thread of its own, for libraries that keep state a thread
     progress: bool = False
     time_limit: float | None = None  # seconds of this machine
+    end: float | None = None  # of time.monotonic(), where several simulations share the limit
     preload: tuple[Path, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
     collectives: str | None = None  # which calls are served by Ranktree, as `ranktree run --collectives` takes it
@@ -97,7 +98,7 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
     ranks = len(leaves)
     needed = memory.estimate(ranks, program, not settings.share_globals, settings.memory_of_rank)
     needed += memory.of_machine(machine.tree.leaf_count)
-    memory.require_memory(needed, ranks)
+    memory.require_memory(needed, ranks, machine.tree.leaf_count)
     with tempfile.TemporaryDirectory(prefix="ranktree-simulate-", dir=folder_of_files()) as name:
         folder = Path(name)
         hosts, report, log = folder / "hosts", folder / "report.json", folder / "collectives"
@@ -123,7 +124,7 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
         words += [f"--cfg=smpi/np:{ranks}", f"--cfg=smpi/hostfile:{hosts}", f"--cfg=smpi/tmpdir:{folder}"]
         begin = time.monotonic()
         # Behind "--" SimGrid takes no options: they are the program's.
-        code = run_watched([*words, "--", str(tools.platform), *command[1:]], environment, settings.time_limit)
+        code = run_watched([*words, "--", str(tools.platform), *command[1:]], environment, settings)
         hint = f"; {SHARED_FAILS}" if settings.share_buffers else ""
         if not report.is_file():
             raise ValueError(f"{program}: the simulation ended with code {code}, without a report{hint}")
@@ -144,11 +145,15 @@ def folder_of_files() -> str | None:
     return "/tmp" if re.search(r"[\s,]", tempfile.gettempdir()) else None  # noqa: S108  a folder of its own in it
 
 
-def run_watched(words: Sequence[str], environment: dict[str, str], limit: float | None) -> int:
+def run_watched(words: Sequence[str], environment: dict[str, str], settings: Settings) -> int:
     """The exit code. Ends the simulation, with one line, when it takes the machine's memory or more than its time."""
     free = memory.available()
+    limit = settings.time_limit
+    end = settings.end or (None if limit is None else time.monotonic() + limit)
+    late = f"stopped: the simulation is not done after {limit or 0:g} s (--time-limit)"
+    if end is not None and time.monotonic() > end:
+        raise ValueError(late)
     process = subprocess.Popen(words, env=environment)
-    end = time.monotonic() + limit if limit is not None else None
     try:
         while True:
             try:
@@ -158,7 +163,7 @@ def run_watched(words: Sequence[str], environment: dict[str, str], limit: float 
             if taken > 0.95 * free:
                 raise ValueError(f"stopped: the simulation took {memory.text(taken)} of {memory.text(free)} of memory")
             if end is not None and time.monotonic() > end:
-                raise ValueError(f"stopped: the simulation is not done after {limit:g} s (--time-limit)")
+                raise ValueError(late)
     finally:
         if process.poll() is None:
             process.kill()

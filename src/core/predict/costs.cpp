@@ -45,7 +45,7 @@ Rank most_children(const Hierarchy& hierarchy, int level) {
 bool crowds_the_wire(Collective collective, Algorithm algorithm, bool in_rank_order) {
   switch (algorithm) {
     case Algorithm::kFlat:
-      return !has_root(collective);
+      return !has_root(collective) && collective != Collective::kBarrier;
     case Algorithm::kRing:
     case Algorithm::kSegmentedRing:
     case Algorithm::kChain:
@@ -76,7 +76,8 @@ Line slowest_link(const Machine& machine, int begin, int end, Rank senders) {
 // Trees by their edges that leave a node: of a root that exchanges messages with all other ranks; of chains and
 // binomial trees over ranks in the order of nodes, which are few.
 std::optional<ClosedForm> tree_over_nodes(const Question& question, Algorithm algorithm, const Machine& machine) {
-  const bool flat = algorithm == Algorithm::kFlat && has_root(question.collective);
+  const bool barrier = question.collective == Collective::kBarrier;  // up the tree and down again
+  const bool flat = algorithm == Algorithm::kFlat && (barrier || has_root(question.collective));
   const bool chain = algorithm == Algorithm::kChain || algorithm == Algorithm::kPipeline;
   const bool is_reduce = question.collective == Collective::kReduce;
   const bool in_order = machine.hierarchy().in_rank_order() && (chain || algorithm == Algorithm::kBinomial) &&
@@ -86,11 +87,11 @@ std::optional<ClosedForm> tree_over_nodes(const Question& question, Algorithm al
   const Line across = slowest_link(machine, 0, machine.across(), 1) + combine;
   const Line inside = slowest_link(machine, machine.across(), machine.hierarchy().levels(), 1) + combine;
   const bool by_bits = algorithm == Algorithm::kBinomial;
-  const double far = flat    ? machine.ranks() - machine.ranks_of_node()
+  const double far = flat    ? machine.ranks() - machine.ranks_of_root()
                      : chain ? machine.nodes() - 1
                              : log2_above(machine.nodes());
   const double all = by_bits ? log2_above(machine.ranks()) : machine.ranks() - 1;
-  const Line path = far * across + (all - far) * inside;
+  const Line path = (barrier ? 2 : 1) * (far * across + (all - far) * inside);
   return ClosedForm{.path = path, .step = chain ? slower_of(across, inside) : path};
 }
 
@@ -152,8 +153,10 @@ std::optional<ClosedForm> grouped_form(const Question& question, const Choice& c
   const auto senders = [&](Algorithm algorithm, Rank runs) {
     return all_ranks || crowds_the_wire(question.collective, algorithm, in_order) ? runs : 1;
   };
-  const Rank leaders = all_ranks || !in_order ? machine.ranks_of_node() : (machine.ranks_of_node() + run - 1) / run;
-  const bool inside_nodes = in_order && machine.ranks_of_node() % run == 0;
+  const bool even = ranks % groups == 0 && machine.nodes() * machine.ranks_of_node() == ranks;
+  const bool inside_nodes = in_order && even && machine.ranks_of_node() % run == 0;
+  Rank leaders = machine.ranks_of_node();  // that share a node's wire
+  if (!all_ranks) leaders = inside_nodes ? leaders / run : std::min(leaders, groups);
   const int first = inside_nodes ? std::min(machine.across(), levels - 1) : 0;
   const std::array stretches{
       Stretch{groups, slowest_link(machine, 0, levels, senders(algorithms.front(), leaders))},
@@ -240,8 +243,11 @@ Machine::Machine(const Hierarchy& hierarchy, const Parameters& parameters)
     if (hierarchy.given_level(level) < given_across) across_ = level + 1;
   }
   nodes_ = groups_on(hierarchy, across_);
+  const std::int32_t root = hierarchy.position_of(0);
   for (std::int32_t node = 0; node < nodes_; ++node) {
-    ranks_of_node_ = std::max(ranks_of_node_, first_of_node(node + 1) - first_of_node(node));
+    const Rank size = first_of_node(node + 1) - first_of_node(node);
+    ranks_of_node_ = std::max(ranks_of_node_, size);
+    if (first_of_node(node) <= root && root < first_of_node(node + 1)) ranks_of_root_ = size;
   }
 }
 

@@ -30,6 +30,8 @@ class Machine {
   [[nodiscard]] schedule::Rank nodes() const { return nodes_; }
   // The number of ranks on the fullest node.
   [[nodiscard]] schedule::Rank ranks_of_node() const { return ranks_of_node_; }
+  // The number of ranks on the node of rank 0, the root of what is predicted.
+  [[nodiscard]] schedule::Rank ranks_of_root() const { return ranks_of_root_; }
   // The largest number of children of a group on a level.
   [[nodiscard]] schedule::Rank children(int level) const { return children_[static_cast<std::size_t>(level)]; }
   [[nodiscard]] const LevelParameters& level(int level) const;
@@ -49,6 +51,7 @@ class Machine {
   int across_ = 0;
   schedule::Rank nodes_ = 1;
   schedule::Rank ranks_of_node_ = 1;
+  schedule::Rank ranks_of_root_ = 1;
   std::vector<schedule::Rank> children_;
 };
 

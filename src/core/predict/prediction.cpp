@@ -42,6 +42,7 @@ bool is_less(const Predicted& a, const Predicted& b) {
 
 // Without the levels outside this one.
 Parameters from_level(Parameters parameters, int level) {
+  if (parameters.levels.empty()) return parameters;  // Machine refuses them
   const auto outside = std::min(at(level), parameters.levels.size() - 1);
   parameters.levels.erase(parameters.levels.begin(), parameters.levels.begin() + static_cast<std::ptrdiff_t>(outside));
   return parameters;

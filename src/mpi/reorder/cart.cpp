@@ -201,6 +201,7 @@ void choose_at_root(Rearrangement& begun, GridChoice& choice) {
       core::reorder::choose_grid(slots, choice.traffic, {options.preset, options.seed, in_time});
   if (options.objective != Objective::kBytes) {
     core::objective::GraphOptions how = graph_options(options, in_time);
+    how.algorithm = core::objective::Algorithm::kEngine;
     how.candidates = {chosen.placed.placement};
     core::objective::GraphOrder order =
         core::objective::order_for_graph(slots.tree, core::reorder::grid_affinity(chosen.grid), slots.home, how);

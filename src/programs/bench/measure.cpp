@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/predict/paired_test.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
@@ -84,10 +85,12 @@ class Contest {
     for (const Variant& variant : variants_) figures.push_back({.variant = variant.text, .wrong = prepare(variant)});
     const double start = MPI_Wtime();
     const std::int64_t calls = calls_of_a_round(figures);
+    std::vector<std::size_t> order(variants_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
     int rounds = 0;
     do {
-      for (std::size_t position = 0; position < variants_.size(); ++position) {
-        const std::size_t i = (position + static_cast<std::size_t>(rounds)) % variants_.size();
+      shuffle(order);
+      for (const std::size_t i : order) {
         if (figures[i].wrong.empty()) take_turn(i, calls);
       }
       ++rounds;
@@ -102,6 +105,11 @@ class Contest {
   }
 
  private:
+  // The same on all ranks. In a fixed order a variant would always follow the same other one.
+  void shuffle(std::vector<std::size_t>& order) {
+    for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random_.below(left)]);
+  }
+
   // Calls it for the first times, and compares the last result. Why it takes no part, or nothing.
   std::string prepare(const Variant& variant) {
     if (!can_run(variant, *context_, trial_.operation())) return "cannot run";
@@ -191,6 +199,7 @@ class Contest {
   const Limits& limits_;
   const double reading_ = reading_seconds();
   std::vector<Series> series_;
+  core::Random random_{1};
 };
 
 }  // namespace

@@ -158,6 +158,13 @@ def check_requests() -> None:
     ours.Request.Waitall(requests)
     expected = [SIZE * (SIZE - 1) // 2 + i * SIZE for i in range(3)]
     expect([each[0] for each in sums] == expected and not any(requests), "three sums")
+    one = ours.Iallreduce(WORLD, np.array([RANK]), sums[0])
+    expect(ours.Request.Waitall([one, one]) and not one, "a request given twice")
+    dropped = ours.Allreduce_init(WORLD, np.array([RANK]), sums[0])
+    kept = weakref.ref(dropped)
+    del dropped
+    ours.Ibarrier(WORLD).Wait()
+    expect(kept() is None, "a persistent request without a reference is freed")
     request = ours.Ibarrier(WORLD)
     while not request.Test():
         pass
