@@ -74,8 +74,8 @@ def require_memory(needed: int, ranks: int, leaves: int) -> None:
     free = available()
     if needed > free:
         raise ValueError(
-            f"a simulation of {ranks:,} ranks needs about {text(needed)} of memory, {text(of_machine(leaves))} of it for "
-            f"the machine; {text(free)} are available: a smaller machine, fewer ranks, or --share-buffers and "
+            f"a simulation of {ranks:,} ranks needs about {text(needed)} of memory, {text(of_machine(leaves))} of it "
+            f"for the machine; {text(free)} are available: a smaller machine, fewer ranks, or --share-buffers and "
             "--share-globals where the program allows it"
         )
 
