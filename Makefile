@@ -188,9 +188,9 @@ papers-list:
 	@$(PYTHON) bench/papers/run.py --list
 
 ## make install      install the C library and the preload libraries (PREFIX=/usr/local)
+# The backend is a package of PyPI, which the installed command must not need.
+install: WITH_PYTHON += -DRANKTREE_PYTHON_BACKEND=OFF
 install: build
-	cmake $(BUILD) -DRANKTREE_PYTHON_BACKEND=OFF  # a package of PyPI, which the installed command must not need
-	cmake --build $(BUILD) --parallel $(JOBS)
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
 
 ## make wheel        one wheel for every MPI and every Python from 3.11 on, into dist (docs/how-to/install.md)

@@ -5,14 +5,14 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from ranktree import _core
 from ranktree.cli.options import Option
-from ranktree.launcher import hosts_in_file, hosts_named, real_name, take_apart
+from ranktree.launcher import distinct, hosts_in_file, hosts_named, take_apart
 from ranktree.launcher_options import HET_GROUP
 
 Hosts = Annotated[
@@ -83,7 +83,7 @@ def hosts_of_launch(words: Sequence[str], hosts: str | None, hostfile: Path | No
         command = take_apart(words)
         named = hosts_named(command)
         if named:
-            return Allocation(distinct(named), "the launcher's command", named=True)
+            return Allocation(tuple(named), "the launcher's command", named=True)
         component = [option.values[0] for option in command.options if option.name in HET_GROUP]
         if component and (name := f"SLURM_JOB_NODELIST_HET_GROUP_{component[0]}") in os.environ:
             return of_slurm(os.environ, name)
@@ -156,11 +156,6 @@ def listed(path: Path) -> tuple[str, ...]:
     if not hosts:
         raise ValueError(f"{path}: expected a host a line, found none")
     return hosts
-
-
-def distinct(hosts: Iterable[str]) -> tuple[str, ...]:
-    """Each host once, in order; `localhost` by its name."""
-    return tuple(dict.fromkeys(map(real_name, hosts)))
 
 
 def shown(hosts: tuple[str, ...]) -> str:

@@ -236,7 +236,7 @@ def hosts_named(command: LaunchCommand) -> list[str] | None:
     for option in command.options:
         if option.values and (named := hosts_of(option, command.family)) is not None:
             found = [*(found or []), *named]
-    return None if found is None else [*dict.fromkeys(real_name(host) for host in found)]
+    return None if found is None else [*distinct(found)]
 
 
 def hosts_of(option: Option, family: str) -> Iterable[str] | None:
@@ -258,6 +258,11 @@ def hosts_of(option: Option, family: str) -> Iterable[str] | None:
 def real_name(host: str) -> str:
     """Plans name this node by its host name."""
     return os.uname().nodename if host in {"localhost", "127.0.0.1"} else host
+
+
+def distinct(hosts: Iterable[str]) -> tuple[str, ...]:
+    """Each host once, in order; `localhost` by its name."""
+    return tuple(dict.fromkeys(map(real_name, hosts)))
 
 
 def hosts_in_file(path: Path) -> Iterator[str]:

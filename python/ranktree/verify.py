@@ -12,7 +12,7 @@ from ranktree.child import Child, Interrupted
 from ranktree.helpers import MARKS, built, library_text
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, program_file, version_numbers
-from ranktree.shim import mpi_library
+from ranktree.shim import COLLECTIVES, WORLD, mpi_library
 
 SECONDS = 120
 SHOWN = 20
@@ -21,7 +21,7 @@ PROBE = "ranktree-probe"
 # The plan is for the launcher's numbers: the ranks of our program are not reordered, nor are its collectives served.
 NUMBERED_BY_THE_LAUNCHER = (
     "/usr/bin/env",
-    *(word for name in ("REORDER", "CART", "GRAPH", "COLL") for word in ("-u", f"RANKTREE_{name}")),
+    *(word for name in (*WORLD, *COLLECTIVES) for word in ("-u", name)),
 )
 HELPER_MARK = '{"format":"ranktree-ranks"'
 Slots = Sequence[tuple[str, list[int]]]

@@ -38,6 +38,7 @@ using pattern::Pattern;
 using pattern::Rank;
 using ranktree::core::Error;
 using ranktree::core::Fault;
+using ranktree::core::narrowed;
 
 namespace {
 
@@ -104,8 +105,7 @@ Pattern from_arrays(nb::handle offsets, nb::handle columns, const Numbers& messa
   result.ranks = static_cast<Rank>(indptr.size() - 1);
   result.indptr.assign(indptr.data(), indptr.data() + indptr.size());
   result.indices.reserve(indices.size());
-  for (std::size_t i = 0; i < indices.size(); ++i)
-    result.indices.push_back(ranktree::core::narrowed<Rank>(indices.data()[i]));
+  for (std::size_t i = 0; i < indices.size(); ++i) result.indices.push_back(narrowed<Rank>(indices.data()[i]));
   for (pattern::Traffic& traffic : result.traffic) {
     traffic.messages.assign(indices.size(), 0);
     traffic.bytes.assign(indices.size(), 0);
@@ -127,13 +127,13 @@ Pattern from_pairs(std::int64_t ranks, nb::handle from, nb::handle to, const Num
   std::vector<pattern::Entry> entries;
   entries.reserve(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    entries.push_back({.from = ranktree::core::narrowed<Rank>(sources.data()[i]),
-                       .to = ranktree::core::narrowed<Rank>(destinations.data()[i]),
+    entries.push_back({.from = narrowed<Rank>(sources.data()[i]),
+                       .to = narrowed<Rank>(destinations.data()[i]),
                        .kind = class_named(kind),
                        .messages = messages.data()[i],
                        .bytes = bytes.data()[i]});
   }
-  return pattern::from_entries(ranktree::core::narrowed<Rank>(ranks), entries);
+  return pattern::from_entries(narrowed<Rank>(ranks), entries);
 }
 
 // Without an array: numpy takes longer to import than all else of a command that needs no other.

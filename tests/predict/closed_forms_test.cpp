@@ -251,12 +251,17 @@ TEST(ClosedForms, AreThoseOfSegmentsAcrossLevels) {
   }
 }
 
+// The ranks of a node share its wire.
+Parameters nodes_and_cores() {
+  return {
+      .levels = {{.name = "node", .latency = 10, .per_byte = 2e-3}, {.name = "core", .latency = 1, .per_byte = 5e-4}},
+      .reduce_per_byte = kReduce};
+}
+
 // Base trees over 4 nodes of 8 ranks: three edges of a chain cross, two rounds of a binomial tree.
 TEST(ClosedForms, AreThoseOfBaseTreesOverNodesInOrder) {
   const Hierarchy hierarchy = Hierarchy::from_colours(two().colours);
-  const Parameters parameters{
-      .levels = {{.name = "node", .latency = 10, .per_byte = 2e-3}, {.name = "core", .latency = 1, .per_byte = 5e-4}},
-      .reduce_per_byte = kReduce};
+  const Parameters parameters = nodes_and_cores();
   const Machine machine(hierarchy, parameters);
   for (const Collective collective : {Collective::kBroadcast, Collective::kReduce}) {
     const Question question{.collective = collective, .bytes = kBytes};
@@ -277,10 +282,7 @@ TEST(ClosedForms, AreThoseOfBaseTreesOverNodesInOrder) {
 TEST(ClosedForms, AreThoseOfRootsOverNodes) {
   std::vector<Rank> in_turn(32);
   for (Rank rank = 0; rank < 32; ++rank) in_turn[static_cast<std::size_t>(rank)] = rank % 4;
-  const Parameters parameters{
-      .levels = {{.name = "node", .latency = 10, .per_byte = 2e-3}, {.name = "core", .latency = 1, .per_byte = 5e-4}},
-      .reduce_per_byte = kReduce,
-      .node_port = true};
+  const Parameters parameters = nodes_and_cores();
   for (const Hierarchy& hierarchy : {Hierarchy::from_colours(two().colours), Hierarchy::from_colours({&in_turn, 1})}) {
     const Machine machine(hierarchy, parameters);
     for (const Collective collective : {Collective::kBroadcast, Collective::kReduce, Collective::kGather,
@@ -321,10 +323,7 @@ TEST(Machine, CountsTheFullestNodeOfUnevenParts) {
 
 // Runs of ranks inside nodes pay for the links there; leaders of one node share its wire where they send at once.
 TEST(ClosedForms, OfGroupsFollowTheNodes) {
-  const Parameters parameters{
-      .levels = {{.name = "node", .latency = 10, .per_byte = 2e-3}, {.name = "core", .latency = 1, .per_byte = 5e-4}},
-      .reduce_per_byte = kReduce,
-      .node_port = true};
+  const Parameters parameters = nodes_and_cores();
   const Hierarchy hierarchy = Hierarchy::from_colours(two().colours);  // 4 nodes of 8
   const Machine machine(hierarchy, parameters);
   const auto ratio = [&](Collective collective, const std::string& text) {

@@ -157,8 +157,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     """Run a launcher's command with every rank where the plan has it; exit code and signals pass through."""
     # #lizard forgives: every option is one parameter
     check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
-    made = {"CART": "all" if cart_all else "1" if cart else "", "GRAPH": "1" if graph else ""}
-    made = {name: value for name, value in made.items() if value}
+    topologies = {"CART": "all" if cart_all else "1" if cart else "", "GRAPH": "1" if graph else ""}
+    made = {name: value for name, value in topologies.items() if value}
     if reorder is None:
         refuse_without_pattern(dry_run, reorder_info)
         if objective and not made and pattern is None:

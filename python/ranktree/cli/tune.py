@@ -109,15 +109,17 @@ def is_measured(lines: Sequence[dict[str, Any]]) -> bool:
     return bool(lines) and lines[0]["variant"] == NATIVE and "wrong" not in lines[0]
 
 
+def seem_faster(lines: Sequence[dict[str, Any]], margin: float) -> list[dict[str, Any]]:
+    """Those that beat native in turn-by-turn medians and in the least time, by chance perhaps."""
+    native, *others = lines
+    return [
+        line for line in others if "wrong" not in line and line["ratio"] >= 1 + margin and line["min"] < native["min"]
+    ]
+
+
 def is_open(lines: Sequence[dict[str, Any]], margin: float) -> bool:
-    """Whether a variant seems faster than native, but not beyond doubt: then nothing is known."""
-    return any(
-        "wrong" not in line
-        and line["ratio"] >= 1 + margin
-        and line["min"] < lines[0]["min"]
-        and line["evidence"] < ODDS
-        for line in lines[1:]
-    )
+    """Whether a variant seems faster than native, but none beyond doubt: then nothing is known."""
+    return is_measured(lines) and winner(lines, margin) is None and bool(seem_faster(lines, margin))
 
 
 def winner(
@@ -126,13 +128,7 @@ def winner(
     """The fastest of those that beat native round by round, beyond doubt, and in the least time; None: native."""
     if not is_measured(lines):
         return None
-    native = lines[0]
-    better = [
-        line
-        for line in lines[1:]
-        if "wrong" not in line and line["ratio"] >= 1 + margin and line["min"] < native["min"]
-        if line["evidence"] >= ODDS and allowed(line["variant"])
-    ]
+    better = (line for line in seem_faster(lines, margin) if line["evidence"] >= ODDS and allowed(line["variant"]))
     return max(better, key=lambda line: line["ratio"], default=None)
 
 
@@ -253,7 +249,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             lines = measured_if_any(launch, name, size, choices, seconds, failures)
             best = winner(lines, margin)
             found.append((size, end, best))
-            open_case = best is None and is_measured(lines) and is_open(lines, margin)
+            open_case = is_open(lines, margin)
             decided += found[-1:] if is_measured(lines) and not open_case else []
             base_found.append((size, end, winner(lines, margin, partial(_core.open_mpi_has, name))))
             results.append({"collective": name, "bytes": size, "choice": choice_of(best), "variants": lines})

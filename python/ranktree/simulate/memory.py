@@ -50,10 +50,12 @@ def kept_of_files(group: Path) -> int:
     return max(int(amounts.get("file", 0)) - int(amounts.get("shmem", 0)), 0)
 
 
-def estimate(ranks: int, program: Path, own_globals: bool, of_rank: int) -> int:
-    """Bytes: the simulator, its ranks, their copies of the program's writable data, and what each allocates."""
+def estimate(ranks: int, leaves: int, program: Path, own_globals: bool, of_rank: int) -> int:
+    """Bytes: the simulator, the machine, its ranks, their copies of the program's writable data, and what each
+    allocates.
+    """
     copied = OWN_GLOBALS + program.stat().st_size if own_globals else 0
-    return SIMULATOR + ranks * (RANK + copied + of_rank)
+    return SIMULATOR + of_machine(leaves) + ranks * (RANK + copied + of_rank)
 
 
 def of_machine(leaves: int) -> int:

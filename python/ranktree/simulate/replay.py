@@ -1,7 +1,6 @@
 """A recorded pattern in place of a program: its messages are sent in a few rounds that stand for all."""
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from ranktree import _core
 from ranktree.pattern import Pattern, expand, natural_model, read, save
 from ranktree.simulate.machine import SimulatedMachine
-from ranktree.simulate.run import Result, Settings, simulate
+from ranktree.simulate.run import Result, Settings, end_of, simulate
 from ranktree.simulate.tools import built
 
 ROUNDS = 4
@@ -103,9 +102,7 @@ def replay(
 ) -> Result:
     """Simulates the messages of a pattern, rank i on leaves[i]. The first exit code that is not 0."""
     program, file = str(built("libranktree_replay.so")), folder / "pattern.npz"
-    limit = settings.time_limit
-    end = None if limit is None else time.monotonic() + limit  # of all rounds together
-    shared = replace(settings, share_globals=True, end=end)
+    shared = replace(settings, share_globals=True, end=end_of(settings.time_limit))  # of all rounds together
     reports: list[dict[str, Any]] = []
     code = 0
     for each in rounds:

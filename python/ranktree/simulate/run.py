@@ -95,10 +95,9 @@ def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence
         raise ValueError(f"{program}: no such program")
     if "--" in command[1:]:
         raise ValueError(f"{program}: expected no argument '--', which SimGrid would remove")
-    ranks = len(leaves)
-    needed = memory.estimate(ranks, program, not settings.share_globals, settings.memory_of_rank)
-    needed += memory.of_machine(machine.tree.leaf_count)
-    memory.require_memory(needed, ranks, machine.tree.leaf_count)
+    ranks, places = len(leaves), machine.tree.leaf_count
+    needed = memory.estimate(ranks, places, program, not settings.share_globals, settings.memory_of_rank)
+    memory.require_memory(needed, ranks, places)
     with tempfile.TemporaryDirectory(prefix="ranktree-simulate-", dir=folder_of_files()) as name:
         folder = Path(name)
         hosts, report, log = folder / "hosts", folder / "report.json", folder / "collectives"
@@ -145,14 +144,22 @@ def folder_of_files() -> str | None:
     return "/tmp" if re.search(r"[\s,]", tempfile.gettempdir()) else None  # noqa: S108  a folder of its own in it
 
 
+def end_of(limit: float | None) -> float | None:
+    """When a time limit that begins now ends, of time.monotonic()."""
+    return None if limit is None else time.monotonic() + limit
+
+
+def require_time(end: float | None, limit: float | None) -> None:
+    """Refuses to go on behind the end of the limit."""
+    if end is not None and time.monotonic() > end:
+        raise ValueError(f"stopped: the simulation is not done after {limit:g} s (--time-limit)")
+
+
 def run_watched(words: Sequence[str], environment: dict[str, str], settings: Settings) -> int:
     """The exit code. Ends the simulation, with one line, when it takes the machine's memory or more than its time."""
     free = memory.available()
-    limit = settings.time_limit
-    end = settings.end or (None if limit is None else time.monotonic() + limit)
-    late = f"stopped: the simulation is not done after {limit or 0:g} s (--time-limit)"
-    if end is not None and time.monotonic() > end:
-        raise ValueError(late)
+    end = settings.end or end_of(settings.time_limit)
+    require_time(end, settings.time_limit)
     process = subprocess.Popen(words, env=environment)
     try:
         while True:
@@ -162,8 +169,7 @@ def run_watched(words: Sequence[str], environment: dict[str, str], settings: Set
                 taken = memory.resident(process.pid)
             if taken > 0.95 * free:
                 raise ValueError(f"stopped: the simulation took {memory.text(taken)} of {memory.text(free)} of memory")
-            if end is not None and time.monotonic() > end:
-                raise ValueError(late)
+            require_time(end, settings.time_limit)
     finally:
         if process.poll() is None:
             process.kill()

@@ -21,7 +21,7 @@ Range reduce_and_broadcast(Builder& builder, const Team& team, const Reduction& 
 void reduce_scatter_in_rounds(Builder& builder, const Team& team, const Blocks& operand, const Range& target,
                               std::int64_t segment) {
   const std::int64_t most = operand(0).count;
-  const std::int64_t step = segment > 0 ? segment : std::max<std::int64_t>(most, 1);
+  const std::int64_t step = segment_of(most, segment);
   for (std::int64_t at = 0; at < most; at += step) {
     const auto cut = [at, step](const Range& block) {
       const std::int64_t first = std::min(at, block.count);

@@ -97,9 +97,9 @@ void split_binary(Builder& builder, const Team& team, const Range& data, std::in
     return;
   }
   const Node node = node_of(Algorithm::kBinary, team.me(), team.size());
-  const std::int64_t step = segment > 0 ? segment : (data.count + 1) / 2;
   const Range larger = part_of(data, 0, 2);
   const Range smaller = part_of(data, 1, 2);
+  const std::int64_t step = segment_of(larger.count, segment);
   std::int32_t complete = -1;
   for (std::int64_t at = 0; at < larger.count; at += step) {
     const auto cut = [at, step](const Range& half) {

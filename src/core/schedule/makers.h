@@ -12,6 +12,7 @@
 //   alltoall        input p n, output p n; counts must be empty
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -54,6 +55,12 @@ constexpr bool has_root(Collective collective) {
 constexpr bool takes_segments(Collective collective) {
   return collective == Collective::kBroadcast || collective == Collective::kReduce ||
          collective == Collective::kAllreduce;
+}
+
+// The elements of a segment of `whole`, at least one: all of them where segments are longer, or 0 (not wanted).
+constexpr std::int64_t segment_of(std::int64_t whole, std::int64_t segment) {
+  const std::int64_t most = std::max<std::int64_t>(whole, 1);
+  return segment > 0 ? std::min(segment, most) : most;
 }
 
 enum class Algorithm : std::uint8_t {

@@ -9,6 +9,7 @@
 
 #include "core/schedule/builder.h"
 #include "core/schedule/levels.h"
+#include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::schedule {
@@ -29,8 +30,7 @@ inline int arenas_for(std::size_t stages) { return static_cast<int>(stages) + 2;
 // At time t stage k works on segment t-k, earlier stages first. All ranks write their steps in this order, so messages
 // of two stages between the same two ranks match although later segments overtake earlier ones.
 inline void pipeline(Builder& builder, std::int64_t count, std::int64_t segment, const std::vector<Stage>& stages) {
-  const std::int64_t whole = std::max<std::int64_t>(count, 1);
-  const std::int64_t size = segment > 0 ? std::min(segment, whole) : whole;
+  const std::int64_t size = segment_of(count, segment);
   const std::int64_t segments = (count + size - 1) / size;
   const auto depth = static_cast<std::int64_t>(stages.size());
   for (std::int64_t time = 0; segments > 0 && time < segments + depth - 1; ++time) {

@@ -30,9 +30,11 @@ inline int pass_on(Function next, Arguments... arguments) {
 using ranktree::preload::in_world;
 using ranktree::preload::pass_on;
 
-// Both entries of a call. They are declared, too, since the mpi.h does not have all that the MPI's libraries define.
-#define RANKTREE_IN_WORLD(name, parameters, ...)                                             \
-  extern "C" int name parameters;                                                            \
-  extern "C" int P##name parameters;                                                         \
-  RANKTREE_ENTRY int name parameters { return pass_on(RANKTREE_NEXT(name)(), __VA_ARGS__); } \
-  RANKTREE_ENTRY int P##name parameters { return pass_on(RANKTREE_NEXT(P##name)(), __VA_ARGS__); }
+// Both entries of a call, by a function that is given the next definition and the arguments behind the parameters. They
+// are declared, too, since the mpi.h does not have all that the MPI's libraries define.
+#define RANKTREE_BOTH_BY(function, name, parameters, ...)                                     \
+  extern "C" int name parameters;                                                             \
+  extern "C" int P##name parameters;                                                          \
+  RANKTREE_ENTRY int name parameters { return function(RANKTREE_NEXT(name)(), __VA_ARGS__); } \
+  RANKTREE_ENTRY int P##name parameters { return function(RANKTREE_NEXT(P##name)(), __VA_ARGS__); }
+#define RANKTREE_IN_WORLD(name, parameters, ...) RANKTREE_BOTH_BY(pass_on, name, parameters, __VA_ARGS__)

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpi/handle.h"
 #include "preload/init_entries.h"
 #include "preload/next.h"
 #include "preload/settings.h"
@@ -75,33 +76,13 @@ bool is_grid(const CartArguments& grid) noexcept {
   return std::all_of(grid.dims, grid.dims + grid.ndims, [](int length) { return length > 0; });
 }
 
-// An info that is freed with the scope.
-class OwnInfo {
- public:
-  OwnInfo() noexcept { PMPI_Info_create(&info_); }
-  explicit OwnInfo(MPI_Info other) noexcept {
-    if (other == MPI_INFO_NULL) {
-      PMPI_Info_create(&info_);
-    } else {
-      PMPI_Info_dup(other, &info_);
-    }
-  }
-  OwnInfo(const OwnInfo&) = delete;
-  OwnInfo& operator=(const OwnInfo&) = delete;
-  OwnInfo(OwnInfo&&) = delete;
-  OwnInfo& operator=(OwnInfo&&) = delete;
-  ~OwnInfo() {
-    if (info_ != MPI_INFO_NULL) PMPI_Info_free(&info_);
-  }
-  // With what to minimise.
-  [[nodiscard]] MPI_Info with(const char* objective) noexcept {
-    if (info_ != MPI_INFO_NULL) PMPI_Info_set(info_, "ranktree_objective", objective);
-    return info_;
-  }
-
- private:
-  MPI_Info info_ = MPI_INFO_NULL;
-};
+// The program's info, if it gives one, and what to minimise; null where there is no memory for it.
+mpi::Info with_objective(MPI_Info given, const char* objective) noexcept {
+  mpi::Info info;
+  const int code = given == MPI_INFO_NULL ? PMPI_Info_create(info.receive()) : PMPI_Info_dup(given, info.receive());
+  if (code == MPI_SUCCESS) PMPI_Info_set(info.get(), "ranktree_objective", objective);
+  return info;
+}
 
 // The calls that Ranktree makes in one of the program's: they are the MPI's.
 class Inside {
@@ -134,7 +115,8 @@ int tile_by_objective(MPI_Comm comm, const CartArguments& grid, const char* obje
   const double vertices = std::accumulate(grid.dims, grid.dims + count, 1.0, std::multiplies<>());
   if (weights) std::transform(grid.dims, grid.dims + count, weights.get(), [&](int d) { return vertices / d; });
   return Library::instance().cart_create_weighted(comm, grid.ndims, weights.get(), grid.periods,
-                                                  OwnInfo().with(objective), dims.get(), comm_cart);
+                                                  with_objective(MPI_INFO_NULL, objective).get(), dims.get(),
+                                                  comm_cart);
 }
 
 int tile(MPI_Comm comm, const CartArguments& grid, MPI_Comm* comm_cart) noexcept {
@@ -161,7 +143,7 @@ struct GraphRequest {
 
 // Both calls that make a distributed graph: their arguments between communicator and info are handed on.
 template <typename Ours, typename Next, typename... Arguments>
-int dist_graph_create(Ours Library::* ours, Next next, const GraphRequest& request, Arguments... arguments) {
+int dist_graph_create(Next next, Ours Library::* ours, const GraphRequest& request, Arguments... arguments) {
   const Inside call;
   const MPI_Comm world = in_world(request.comm);
   if (!call.first() || !makes(Topology::kGraph, world, request.reorder != 0)) {
@@ -170,7 +152,7 @@ int dist_graph_create(Ours Library::* ours, Next next, const GraphRequest& reque
   const char* const objective = setting("RANKTREE_GRAPH_OBJECTIVE");
   const Ours create = Library::instance().*ours;
   if (*objective == '\0') return create(world, arguments..., request.info, 1, request.made);
-  return create(world, arguments..., OwnInfo(request.info).with(objective), 1, request.made);
+  return create(world, arguments..., with_objective(request.info, objective).get(), 1, request.made);
 }
 
 // It has no info, and weights of no kind: always placed by its edges.
@@ -210,27 +192,15 @@ namespace preload = ranktree::preload;
 
 RANKTREE_INIT_ENTRIES(preload::reorder_world)
 
-RANKTREE_ENTRY int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag) {
-  return preload::get_attr(RANKTREE_NEXT(MPI_Comm_get_attr)(), comm, comm_keyval, attribute_val, flag);
-}
-RANKTREE_ENTRY int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag) {
-  return preload::get_attr(RANKTREE_NEXT(PMPI_Comm_get_attr)(), comm, comm_keyval, attribute_val, flag);
-}
+RANKTREE_BOTH_BY(preload::get_attr, MPI_Comm_get_attr, (MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag),
+                 comm, comm_keyval, attribute_val, flag)
 #if RANKTREE_EXPORTS_MPI_Attr_get
-RANKTREE_ENTRY int MPI_Attr_get(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
-  return preload::get_attr(RANKTREE_NEXT(MPI_Attr_get)(), comm, keyval, attribute_val, flag);
-}
-RANKTREE_ENTRY int PMPI_Attr_get(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
-  return preload::get_attr(RANKTREE_NEXT(PMPI_Attr_get)(), comm, keyval, attribute_val, flag);
-}
+RANKTREE_BOTH_BY(preload::get_attr, MPI_Attr_get, (MPI_Comm comm, int keyval, void* attribute_val, int* flag), comm,
+                 keyval, attribute_val, flag)
 #endif
 
-RANKTREE_ENTRY int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
-  return preload::set_errhandler(RANKTREE_NEXT(MPI_Comm_set_errhandler)(), comm, errhandler);
-}
-RANKTREE_ENTRY int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
-  return preload::set_errhandler(RANKTREE_NEXT(PMPI_Comm_set_errhandler)(), comm, errhandler);
-}
+RANKTREE_BOTH_BY(preload::set_errhandler, MPI_Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler errhandler), comm,
+                 errhandler)
 #if RANKTREE_EXPORTS_MPI_Errhandler_set
 RANKTREE_ENTRY int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
   return preload::set_errhandler(RANKTREE_NEXT(MPI_Errhandler_set)(), comm, errhandler);
@@ -252,68 +222,29 @@ RANKTREE_ENTRY int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler
 }
 #endif
 
-RANKTREE_ENTRY int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
-                                   MPI_Comm* comm_cart) {
-  return preload::cart_create(RANKTREE_NEXT(MPI_Cart_create)(), comm_old, {ndims, dims, periods, reorder}, comm_cart);
-}
-RANKTREE_ENTRY int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
-                                    MPI_Comm* comm_cart) {
-  return preload::cart_create(RANKTREE_NEXT(PMPI_Cart_create)(), comm_old, {ndims, dims, periods, reorder}, comm_cart);
-}
-
 // NOLINTBEGIN(readability-function-size): MPI's parameters
-RANKTREE_ENTRY int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-                                         const int destinations[], const int weights[], MPI_Info info, int reorder,
-                                         MPI_Comm* comm_dist_graph) {
-  return preload::dist_graph_create(&preload::Library::dist_graph_create, RANKTREE_NEXT(MPI_Dist_graph_create)(),
-                                    {comm_old, info, reorder, comm_dist_graph}, n, sources, degrees, destinations,
-                                    weights);
-}
-RANKTREE_ENTRY int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-                                          const int destinations[], const int weights[], MPI_Info info, int reorder,
-                                          MPI_Comm* comm_dist_graph) {
-  return preload::dist_graph_create(&preload::Library::dist_graph_create, RANKTREE_NEXT(PMPI_Dist_graph_create)(),
-                                    {comm_old, info, reorder, comm_dist_graph}, n, sources, degrees, destinations,
-                                    weights);
-}
-
-RANKTREE_ENTRY int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-                                                  const int sourceweights[], int outdegree, const int destinations[],
-                                                  const int destweights[], MPI_Info info, int reorder,
-                                                  MPI_Comm* comm_dist_graph) {
-  return preload::dist_graph_create(&preload::Library::dist_graph_create_adjacent,
-                                    RANKTREE_NEXT(MPI_Dist_graph_create_adjacent)(),
-                                    {comm_old, info, reorder, comm_dist_graph}, indegree, sources, sourceweights,
-                                    outdegree, destinations, destweights);
-}
-RANKTREE_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-                                                   const int sourceweights[], int outdegree, const int destinations[],
-                                                   const int destweights[], MPI_Info info, int reorder,
-                                                   MPI_Comm* comm_dist_graph) {
-  return preload::dist_graph_create(&preload::Library::dist_graph_create_adjacent,
-                                    RANKTREE_NEXT(PMPI_Dist_graph_create_adjacent)(),
-                                    {comm_old, info, reorder, comm_dist_graph}, indegree, sources, sourceweights,
-                                    outdegree, destinations, destweights);
-}
-
+RANKTREE_BOTH_BY(preload::cart_create, MPI_Cart_create,
+                 (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+                  MPI_Comm* comm_cart),
+                 comm_old, {ndims, dims, periods, reorder}, comm_cart)
+RANKTREE_BOTH_BY(preload::dist_graph_create, MPI_Dist_graph_create,
+                 (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
+                  const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph),
+                 &preload::Library::dist_graph_create, {comm_old, info, reorder, comm_dist_graph}, n, sources, degrees,
+                 destinations, weights)
+RANKTREE_BOTH_BY(preload::dist_graph_create, MPI_Dist_graph_create_adjacent,
+                 (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree,
+                  const int destinations[], const int destweights[], MPI_Info info, int reorder,
+                  MPI_Comm* comm_dist_graph),
+                 &preload::Library::dist_graph_create_adjacent, {comm_old, info, reorder, comm_dist_graph}, indegree,
+                 sources, sourceweights, outdegree, destinations, destweights)
+RANKTREE_BOTH_BY(preload::graph_create, MPI_Graph_create,
+                 (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
+                  MPI_Comm* comm_graph),
+                 {comm_old, MPI_INFO_NULL, reorder, comm_graph}, nnodes, index, edges)
 // NOLINTEND(readability-function-size)
 
-RANKTREE_ENTRY int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
-                                    MPI_Comm* comm_graph) {
-  return preload::graph_create(RANKTREE_NEXT(MPI_Graph_create)(), {comm_old, MPI_INFO_NULL, reorder, comm_graph},
-                               nnodes, index, edges);
-}
-RANKTREE_ENTRY int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
-                                     MPI_Comm* comm_graph) {
-  return preload::graph_create(RANKTREE_NEXT(PMPI_Graph_create)(), {comm_old, MPI_INFO_NULL, reorder, comm_graph},
-                               nnodes, index, edges);
-}
-
 #if RANKTREE_EXPORTS_MPI_Group_from_session_pset
-RANKTREE_ENTRY int MPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
-  return preload::group_from_pset(RANKTREE_NEXT(MPI_Group_from_session_pset)(), session, pset_name, newgroup);
-}
-RANKTREE_ENTRY int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
-  return preload::group_from_pset(RANKTREE_NEXT(PMPI_Group_from_session_pset)(), session, pset_name, newgroup);
-}
+RANKTREE_BOTH_BY(preload::group_from_pset, MPI_Group_from_session_pset,
+                 (MPI_Session session, const char* pset_name, MPI_Group* newgroup), session, pset_name, newgroup)
 #endif

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/handle.h"
 #include "mpi/own_world.h"
 #include "preload/next.h"
 #include "preload/settings.h"
@@ -92,15 +93,7 @@ class PatientWorld {
 // RANKTREE_REORDER_INFO: words key=value, for ranktree_Comm_reorder.
 class Settings {
  public:
-  Settings() = default;
-  Settings(const Settings&) = delete;
-  Settings& operator=(const Settings&) = delete;
-  Settings(Settings&&) = delete;
-  Settings& operator=(Settings&&) = delete;
-  ~Settings() {
-    if (info_ != MPI_INFO_NULL) PMPI_Info_free(&info_);
-  }
-  [[nodiscard]] MPI_Info get() const noexcept { return info_; }
+  [[nodiscard]] MPI_Info get() const noexcept { return info_.get(); }
 
   // Throws where a word is none, or the MPI refuses it.
   void read() {
@@ -113,11 +106,11 @@ class Settings {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
       throw std::runtime_error("RANKTREE_REORDER_INFO: expected key=value, found '" + word + "'");
-    if (info_ == MPI_INFO_NULL) check(PMPI_Info_create(&info_), "MPI_Info_create");
-    if (PMPI_Info_set(info_, word.substr(0, equals).c_str(), word.substr(equals + 1).c_str()) != MPI_SUCCESS)
+    if (get() == MPI_INFO_NULL) check(PMPI_Info_create(info_.receive()), "MPI_Info_create");
+    if (PMPI_Info_set(get(), word.substr(0, equals).c_str(), word.substr(equals + 1).c_str()) != MPI_SUCCESS)
       throw std::runtime_error("RANKTREE_REORDER_INFO: MPI_Info_set refuses '" + word + "'");
   }
-  MPI_Info info_ = MPI_INFO_NULL;
+  mpi::Info info_;
 };
 
 std::string message_of(MPI_Comm comm, int code) {

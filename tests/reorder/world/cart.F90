@@ -5,13 +5,7 @@
 #define COMM integer
 #endif
 program cart
-#if BINDING == 3
-  use mpi_f08
-#endif
-  implicit none
-#if BINDING == 1
-  include 'mpif.h'
-#endif
+#include "binding.inc"
   interface
     function this_pu() bind(c, name='sched_getcpu')
       use iso_c_binding, only: c_int

@@ -24,8 +24,7 @@ Across::Across(Context& context, Task task, const std::array<int, kSegmentsAtOnc
     : context_(context), task_(std::move(task)), tags_(tags) {
   if (!has_segments()) return;
   const std::int64_t count = task_.request.count;
-  const std::int64_t whole = std::max<std::int64_t>(count, 1);
-  task_.segment = task_.segment > 0 ? std::min(task_.segment, whole) : whole;
+  task_.segment = core::schedule::segment_of(count, task_.segment);
   segments_ = (count + task_.segment - 1) / task_.segment;
 }
 
